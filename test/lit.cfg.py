@@ -12,7 +12,7 @@ from lit.llvm.subst import ToolSubst
 
 config.name = "attn-mlir"
 config.test_format = lit.formats.ShTest(not llvm_config.use_lit_shell)
-config.suffixes = [".mlir", ".test", ".json", ".ptx", ".ll"]
+config.suffixes = [".mlir", ".test"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.attn_build_dir, "test")
 config.excludes = [

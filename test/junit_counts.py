@@ -1,0 +1,31 @@
+"""Prints `passed failed skipped` of one JUnit file, as ctest and lit write it.
+
+usage: junit_counts.py FILE.xml      exit 1 where it is missing or holds no test
+"""
+
+import sys
+import xml.etree.ElementTree as ElementTree
+
+
+def outcome(case):
+    if case.find("failure") is not None or case.find("error") is not None:
+        return "failed"
+    # ctest also says in an attribute that a test did not run.
+    if case.find("skipped") is not None or case.get("status") in ("notrun", "disabled"):
+        return "skipped"
+    return "passed"
+
+
+def main(path):
+    try:
+        cases = list(ElementTree.parse(path).getroot().iter("testcase"))
+    except (OSError, ElementTree.ParseError) as error:
+        print(f"expected a JUnit report, but got {error}", file=sys.stderr)
+        return 1
+    outcomes = [outcome(case) for case in cases]
+    print(*(outcomes.count(kind) for kind in ("passed", "failed", "skipped")))
+    return 0 if outcomes else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
