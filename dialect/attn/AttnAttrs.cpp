@@ -1,0 +1,75 @@
+//===- AttnAttrs.cpp - Masks and schedules --------------------------------===//
+//
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/attn/AttnDialect.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+
+/// `scalar` as a value of `like`'s type: itself, or broadcast to a vector.
+static Value broadcastLike(OpBuilder &builder, Location loc, Value scalar,
+                           Value like) {
+  if (scalar.getType() == like.getType())
+    return scalar;
+  return vector::BroadcastOp::create(builder, loc, like.getType(), scalar);
+}
+
+//===----------------------------------------------------------------------===//
+// CausalAttr
+//===----------------------------------------------------------------------===//
+
+Value CausalAttr::lower(OpBuilder &, Location, Value, Value, Value) const {
+  return {};
+}
+
+Value CausalAttr::upper(OpBuilder &builder, Location loc, Value row,
+                        Value seqlenQ, Value seqlenK) const {
+  // i + o + 1, with everything but the row in one scalar.
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  Value shift = one;
+  if (getAlignment() == Alignment::BottomRight) {
+    Value offset = arith::SubIOp::create(builder, loc, seqlenK, seqlenQ);
+    shift = arith::AddIOp::create(builder, loc, offset, one);
+  }
+  return arith::AddIOp::create(builder, loc, row,
+                               broadcastLike(builder, loc, shift, row));
+}
+
+//===----------------------------------------------------------------------===//
+// ScheduleAttr
+//===----------------------------------------------------------------------===//
+
+LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   Style style, StringRef target, int64_t rows,
+                                   int64_t keys, int64_t workers,
+                                   int64_t stages, ArrayRef<int64_t> registers,
+                                   bool overlap, int64_t rescaleThreshold,
+                                   bool persistent, bool descending) {
+  if (rows <= 0 || keys <= 0 || workers <= 0 || stages <= 0)
+    return emitError() << "expected rows, keys, workers and stages to be "
+                          "positive, but got "
+                       << rows << ", " << keys << ", " << workers << " and "
+                       << stages;
+  if (rows % workers != 0)
+    return emitError() << "expected workers to divide rows, but got " << workers
+                       << " and " << rows;
+  if (style == Style::FA3 && registers.size() != 2)
+    return emitError() << "expected registers of producer and consumer, but "
+                          "got "
+                       << registers.size() << " numbers";
+  if (style != Style::FA3 && !registers.empty())
+    return emitError() << "expected no registers outside style fa3, but got "
+                       << registers.size() << " numbers";
+  if (rescaleThreshold < 0)
+    return emitError()
+           << "expected rescale_threshold to be at least 0, but got "
+           << rescaleThreshold;
+  return success();
+}

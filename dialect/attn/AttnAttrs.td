@@ -1,0 +1,116 @@
+//===- AttnAttrs.td - Masks and the schedule ---------------*- tablegen -*-===//
+//
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_DIALECT_ATTN_ATTNATTRS_TD
+#define ATTN_DIALECT_ATTN_ATTNATTRS_TD
+
+include "dialect/attn/AttnDialect.td"
+include "dialect/attn/AttnInterfaces.td"
+include "mlir/IR/EnumAttr.td"
+
+class Attn_Attr<string name, string mnemonicText, list<Trait> traits = []>
+    : AttrDef<Attn_Dialect, name, traits> {
+  let mnemonic = mnemonicText;
+}
+
+//===----------------------------------------------------------------------===//
+// Masks
+//===----------------------------------------------------------------------===//
+
+def Attn_Alignment : I32EnumAttr<"Alignment", "which corner a diagonal runs through", [
+    I32EnumAttrCase<"TopLeft", 0, "top_left">,
+    I32EnumAttrCase<"BottomRight", 1, "bottom_right">]> {
+  let cppNamespace = "::mlir::attn";
+  let genSpecializedAttr = 0;
+}
+
+def Attn_CausalAttr : Attn_Attr<"Causal", "causal", [
+    DeclareAttrInterfaceMethods<Attn_BandMaskInterface>]> {
+  let summary = "a query sees the keys up to its own position";
+  let description = [{
+    Query row `i` sees key `j` if and only if `j <= i + o`, where `o` is 0 for
+    `top_left` and `seqlen_k - seqlen_q` for `bottom_right`. The alignment has
+    no default: libraries disagree on it, so a program has to say it.
+
+    ```mlir
+    #attn.causal<bottom_right>
+    ```
+  }];
+  let parameters = (ins EnumParameter<Attn_Alignment>:$alignment);
+  let assemblyFormat = "`<` $alignment `>`";
+}
+
+//===----------------------------------------------------------------------===//
+// Schedule
+//===----------------------------------------------------------------------===//
+
+def Attn_Style : I32EnumAttr<"Style", "the family of kernels a schedule belongs to", [
+    I32EnumAttrCase<"Host", 0, "host">,
+    I32EnumAttrCase<"FA2", 1, "fa2">,
+    I32EnumAttrCase<"FA3", 2, "fa3">]> {
+  let cppNamespace = "::mlir::attn";
+  let genSpecializedAttr = 0;
+}
+
+def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
+  let summary = "every decision about one kernel, made once";
+  let description = [{
+    Stamped on `attn.attention` by `attn-select-schedule`, or by a user, whose
+    word wins. Every later pass reads it and none decides again.
+
+    * `style`: `fa3` for `wgmma`, TMA and warp specialisation, `fa2` for
+      `mma.sync` and `cp.async`, `host` for the CPU.
+    * `target`: the target the limits were taken from, e.g. `sm_90a`.
+    * `rows`, `keys`: query rows and keys of a block's tile.
+    * `workers`: how many groups of threads share the rows evenly (consumer
+      warpgroups in `fa3`, warps in `fa2`, 1 on the host).
+    * `stages`: tiles of K, and of V, in flight in shared memory.
+    * `registers`: of a thread of the producer and of a consumer (`fa3`); empty
+      where the hardware has no such split.
+    * `overlap`: issue the scores of the next tile before the softmax of this
+      one has met its values, so that both run at once.
+    * `rescale_threshold`: with `t > 0`, the accumulator is rescaled only when
+      a row maximum of the warp grew by more than `t` in log2 units; 0 always
+      rescales. Exact either way: the reference of the exponentials just lags.
+    * `persistent`: one block per multiprocessor walks many tiles.
+    * `descending`: the longest query tiles first.
+
+    ```mlir
+    #attn.schedule<style = fa3, target = "sm_90a", rows = 192, keys = 80,
+                   workers = 3, stages = 2, registers = [32, 160],
+                   overlap = true, rescale_threshold = 8,
+                   persistent = false, descending = true>
+    ```
+  }];
+  let parameters = (ins
+    EnumParameter<Attn_Style>:$style,
+    StringRefParameter<>:$target,
+    "int64_t":$rows,
+    "int64_t":$keys,
+    "int64_t":$workers,
+    "int64_t":$stages,
+    ArrayRefParameter<"int64_t">:$registers,
+    "bool":$overlap,
+    "int64_t":$rescale_threshold,
+    "bool":$persistent,
+    "bool":$descending
+  );
+  let assemblyFormat = [{
+    `<` `style` `=` $style `,` `target` `=` $target `,` `rows` `=` $rows `,`
+    `keys` `=` $keys `,` `workers` `=` $workers `,` `stages` `=` $stages `,`
+    `registers` `=` custom<IntegerList>($registers) `,`
+    `overlap` `=` $overlap `,` `rescale_threshold` `=` $rescale_threshold `,`
+    `persistent` `=` $persistent `,` `descending` `=` $descending `>`
+  }];
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Query rows of one worker.
+    int64_t getRowsPerWorker() const { return getRows() / getWorkers(); }
+  }];
+}
+
+#endif // ATTN_DIALECT_ATTN_ATTNATTRS_TD

@@ -1,0 +1,35 @@
+//===- AttnDialect.h - The attn dialect -------------------------*- C++ -*-===//
+//
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_DIALECT_ATTN_ATTNDIALECT_H
+#define ATTN_DIALECT_ATTN_ATTNDIALECT_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/AffineMap.h"
+#include "mlir/IR/Attributes.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dialect/attn/AttnDialect.h.inc"
+#include "dialect/attn/AttnEnums.h.inc"
+#include "dialect/attn/AttnInterfaces.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialect/attn/AttnAttrs.h.inc"
+
+#define GET_OP_CLASSES
+#include "dialect/attn/AttnOps.h.inc"
+
+#endif // ATTN_DIALECT_ATTN_ATTNDIALECT_H

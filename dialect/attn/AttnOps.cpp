@@ -1,0 +1,56 @@
+//===- AttnOps.cpp - Accessors and effects of the attn ops ----------------===//
+//
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/attn/AttnDialect.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+
+#define GET_OP_CLASSES
+#include "dialect/attn/AttnOps.cpp.inc"
+
+AffineMap AttentionOp::getMap(unsigned operand) {
+  return cast<AffineMapAttr>(getIndexingMaps()[operand]).getValue();
+}
+
+int64_t AttentionOp::getGroupSize() {
+  for (AffineExpr expr : getKeyMap().getResults())
+    if (auto binary = dyn_cast<AffineBinaryOpExpr>(expr))
+      return cast<AffineConstantExpr>(binary.getRHS()).getValue();
+  return 1;
+}
+
+unsigned AttentionOp::getOperandDim(unsigned operand, Dim dim) {
+  AffineMap map = getMap(operand);
+  for (auto [index, expr] : llvm::enumerate(map.getResults()))
+    if (expr.isFunctionOfDim(dim))
+      return index;
+  llvm_unreachable("verified: the map uses every dim of its operand");
+}
+
+int64_t AttentionOp::getHeadDimQK() {
+  auto type = cast<ShapedType>(getQuery().getType());
+  return type.getDimSize(getOperandDim(0, HeadDimQK));
+}
+
+int64_t AttentionOp::getHeadDimVO() {
+  auto type = cast<ShapedType>(getValue().getType());
+  return type.getDimSize(getOperandDim(2, HeadDimVO));
+}
+
+void AttentionOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  for (OpOperand &operand : getOperation()->getOpOperands()) {
+    if (!isa<MemRefType>(operand.get().getType()))
+      continue;
+    if (isDpsInit(&operand))
+      effects.emplace_back(MemoryEffects::Write::get(), &operand);
+    else
+      effects.emplace_back(MemoryEffects::Read::get(), &operand);
+  }
+}

@@ -1,0 +1,44 @@
+//===- AttnGPUDialect.h - The attn_gpu dialect ------------------*- C++ -*-===//
+//
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_DIALECT_ATTNGPU_ATTNGPUDIALECT_H
+#define ATTN_DIALECT_ATTNGPU_ATTNGPUDIALECT_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dialect/attn_gpu/AttnGPUDialect.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialect/attn_gpu/AttnGPUAttrs.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "dialect/attn_gpu/AttnGPUTypes.h.inc"
+
+#define GET_OP_CLASSES
+#include "dialect/attn_gpu/AttnGPUOps.h.inc"
+
+namespace mlir::attn_gpu {
+
+/// Discardable attribute of a kernel: warps that make up one worker.
+inline constexpr llvm::StringLiteral kWarpsPerWorkerAttr =
+    "attn_gpu.warps_per_worker";
+
+/// Discardable attribute of a tensor map argument: the number of the memref
+/// argument that it describes.
+inline constexpr llvm::StringLiteral kMapOfAttr = "attn_gpu.map_of";
+
+} // namespace mlir::attn_gpu
+
+#endif // ATTN_DIALECT_ATTNGPU_ATTNGPUDIALECT_H
