@@ -89,6 +89,16 @@ public:
   virtual Expected<Kernel *> kernel(const std::string &entry) = 0;
 };
 
+/// Measures the device's time between two points of a stream.
+class Timer {
+public:
+  virtual ~Timer() = default;
+  virtual Status start(Stream stream) = 0;
+  virtual Status stop(Stream stream) = 0;
+  /// Waits for the stop.
+  virtual Expected<double> seconds() = 0;
+};
+
 class Device {
 public:
   virtual ~Device() = default;
@@ -107,6 +117,34 @@ public:
 
   /// Waits for everything launched so far and reports a failure of any of it.
   virtual Status synchronize() = 0;
+
+  /// Sets every byte; asynchronous on the stream where the device has streams.
+  virtual Status fill(DevicePtr to, uint8_t value, size_t bytes,
+                      Stream stream) {
+    (void)stream;
+    std::vector<uint8_t> chunk(bytes < (1 << 20) ? bytes : (1 << 20), value);
+    for (size_t done = 0; done < bytes; done += chunk.size()) {
+      size_t left = bytes - done;
+      Status status = copyToDevice(to + done, chunk.data(),
+                                   left < chunk.size() ? left : chunk.size());
+      if (!status.isOk())
+        return status;
+    }
+    return Status::ok();
+  }
+
+  // What only benchmarks need. An emulator's time means nothing and its memory
+  // is the host's, so it leaves these as they are.
+  virtual Expected<std::unique_ptr<Timer>> createTimer() {
+    return Status::unsupported(info().name + " has no clock");
+  }
+  virtual Expected<size_t> freeMemory() {
+    return Status::unsupported(info().name + " has no memory limit");
+  }
+  /// Asynchronous on the stream.
+  virtual Status copy(DevicePtr, DevicePtr, size_t, Stream) {
+    return Status::unsupported(info().name + " cannot copy within itself");
+  }
 };
 
 } // namespace attn::runtime

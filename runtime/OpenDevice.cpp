@@ -1,0 +1,63 @@
+//===- OpenDevice.cpp - Devices by name -----------------------------------===//
+//
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/OpenDevice.h"
+
+#include "runtime/CudaDevice.h"
+
+#include <charconv>
+
+namespace attn::runtime {
+
+static Expected<OpenedDevice> openCuda(int ordinal) {
+  Expected<std::unique_ptr<Device>> device = createCudaDevice(ordinal);
+  if (!device)
+    return device.status();
+  return OpenedDevice{std::move(*device), "cuda", "", nullptr};
+}
+
+static Expected<OpenedDevice> openEmulator(const EmulatorOptions &options) {
+#ifdef ATTN_HAVE_EMULATOR
+  std::unique_ptr<EmulatorDevice> device = createEmulator(options);
+  EmulatorDevice *emulator = device.get();
+  return OpenedDevice{std::move(device), "emulator", "", emulator};
+#else
+  (void)options;
+  return Status::unsupported("expected a build with the emulator, but got one "
+                             "without");
+#endif
+}
+
+Expected<OpenedDevice> openDevice(const std::string &name,
+                                  const EmulatorOptions &options) {
+  if (name == "emulator")
+    return openEmulator(options);
+  if (name == "cuda")
+    return openCuda(0);
+  if (name.rfind("cuda:", 0) == 0) {
+    int ordinal = -1;
+    auto [end, error] =
+        std::from_chars(name.data() + 5, name.data() + name.size(), ordinal);
+    if (error == std::errc() && end == name.data() + name.size())
+      return openCuda(ordinal);
+  }
+  if (name != "auto")
+    return Status::invalidArgument("device: expected auto, cuda, cuda:N or "
+                                   "emulator, but got '" +
+                                   name + "'");
+  Expected<OpenedDevice> cuda = openCuda(0);
+  if (cuda)
+    return cuda;
+  Expected<OpenedDevice> emulator = openEmulator(options);
+  if (!emulator)
+    return Status::unsupported(cuda.status().message() + "; " +
+                               emulator.status().message());
+  emulator->note = cuda.status().message();
+  return emulator;
+}
+
+} // namespace attn::runtime
