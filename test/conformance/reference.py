@@ -1,0 +1,113 @@
+# Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Attention in float64, and how far a kernel may be from it.
+
+This shares no code with attnc: it is the second opinion."""
+
+import dataclasses
+
+import numpy as np
+
+from tensors import round_to, unit_roundoff
+
+# Scores of so many elements are in memory at once.
+BLOCK = 4_000_000
+
+
+@dataclasses.dataclass
+class Reference:
+    o: np.ndarray  # (b, h, row, column)
+    lse: np.ndarray  # (b, h, row)
+    o_bar: np.ndarray  # the largest error allowed, element by element
+    o_scale: np.ndarray  # |P| |V|: the scale of the errors of summation
+
+
+def visible_keys(case, sq, sk):
+    """bool (sq, sk)."""
+    i, j = np.ogrid[0:sq, 0:sk]
+    if case.setting("mask.kind") == "causal":
+        bottom_right = case.setting("mask.alignment") == "bottom_right"
+        return j <= i + (sk - sq if bottom_right else 0)
+    return np.broadcast_to(True, (sq, sk))
+
+
+def compute(case, q, k, v):
+    b, heads, sq, _ = q.shape
+    sk = k.shape[2]
+    group = heads // k.shape[1]
+    mask = visible_keys(case, sq, sk)
+    dtype = case.setting("dtype")
+    o = np.empty((b, heads, sq, v.shape[3]))
+    plain = np.empty_like(o)
+    o_scale = np.empty_like(o)
+    lse = np.empty((b, heads, sq))
+    step = max(1, BLOCK // max(1, sk * heads))
+    for n in range(b):
+        keys = np.repeat(k[n], group, axis=0)
+        values = np.repeat(v[n], group, axis=0)
+        for start in range(0, sq, step):
+            rows = np.s_[n, :, start : start + step]
+            part = _block(
+                q[rows], keys, values, mask[start : start + step], case.scale, dtype
+            )
+            o[rows], lse[rows], plain[rows], o_scale[rows] = part
+    return Reference(o, lse, _bar(case, o, plain, o_scale), o_scale)
+
+
+def _block(q, k, v, mask, scale, dtype):
+    with np.errstate(all="ignore"):
+        scores = np.where(mask, scale * (q @ k.transpose(0, 2, 1)), -np.inf)
+        p, lse = _softmax(scores)
+        low_scores = round_to(dtype, _matmul32(q, k.transpose(0, 2, 1)))
+        low_scores = np.where(mask, round_to(dtype, scale * low_scores), -np.inf)
+        low_p = round_to(dtype, _softmax(low_scores)[0])
+        o = _weighted_sum(p, v, mask)
+        plain = round_to(dtype, _matmul32(low_p, np.where(np.isfinite(v), v, 0)))
+        o_scale = p @ np.abs(np.where(np.isfinite(v), v, 0))
+    return o, lse, plain, o_scale
+
+
+def _matmul32(a, b):
+    return (a.astype(np.float32) @ b.astype(np.float32)).astype(np.float64)
+
+
+def _softmax(scores):
+    """(p, lse); a row without a finite score has p = 0 and lse = -inf, and NaN
+    and +inf come out as NaN."""
+    if scores.shape[-1] == 0:
+        return scores, np.full(scores.shape[:-1], -np.inf)
+    top = scores.max(axis=-1, keepdims=True)
+    empty = top == -np.inf
+    weights = np.exp(scores - np.where(empty, 0, top))
+    total = weights.sum(axis=-1, keepdims=True)
+    p = np.where(empty, 0, weights / np.where(empty, 1, total))
+    lse = np.where(empty, -np.inf, top + np.log(np.where(empty, 1, total)))
+    return p, lse[..., 0]
+
+
+def _weighted_sum(p, v, mask):
+    """p @ v where a key that a row may not see takes no part in it: 0 * NaN
+    would be NaN."""
+    bad = ~np.isfinite(v).all(axis=(0, 2))
+    clean = np.where(np.isfinite(v), v, 0)
+    o = p @ clean
+    for key in np.flatnonzero(bad):
+        seen = mask[:, key][None, :, None]
+        extra = np.where(np.isfinite(v[:, None, key]), 0, v[:, None, key])
+        o = o + np.where(seen & (extra != 0), p[:, :, key, None] * extra, 0)
+    return o
+
+
+def _bar(case, o, plain, o_scale):
+    """Twice the largest error of the plain computation in the input dtype, one
+    rounding of the output, and the noise of summing in f32."""
+    error = np.abs(plain - o)
+    worst = error[np.isfinite(error)].max(initial=0)
+    rounding = unit_roundoff(case.setting("dtype_o")) * np.abs(o)
+    # Half the spacing of f16's smallest numbers; bf16 has f32's range.
+    floor = 2.0**-25 if case.setting("dtype_o") == "f16" else 2.0**-134
+    return 2 * worst + np.maximum(rounding, floor) + 2.0**-20 * o_scale
+
+
+def lse_bar(lse):
+    return 1e-5 * np.maximum(1, np.abs(lse))
