@@ -1,0 +1,235 @@
+//===- CApiTest.cpp - Tests of the C API and the CUDA device --------------===//
+//
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Against the fake driver, which this program finds as libcuda.so.1.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FakeCuda.h"
+#include "Sample.h"
+
+#include "runtime/CudaDriver.h"
+#include "runtime/OpenDevice.h"
+#include "runtime/attn.h"
+
+#include <cstdio>
+#include <cstring>
+#include <thread>
+
+using namespace attn::runtime;
+using namespace attn::runtime::test;
+
+namespace {
+
+/// The sample loaded on the fake GPU, with tensors in its memory.
+class CApi : public testing::Test {
+protected:
+  void SetUp() override {
+    ASSERT_EQ(attn_device_open("cuda", &device_), ATTN_OK) << attn_last_error();
+    std::string manifest = sampleManifest();
+    ASSERT_EQ(load(manifest, ".version 8.6", &kernel_), ATTN_OK)
+        << attn_last_error();
+    for (uint64_t *pointer : {&q_, &k_, &o_, &lse_})
+      ASSERT_EQ(attn_device_allocate(device_, 1 << 20, pointer), ATTN_OK);
+    tensors_[0] = {"q", q_, 4, querySizes_, queryStrides_};
+    tensors_[1] = {"k", k_, 4, keySizes_, keyStrides_};
+    tensors_[2] = {"o", o_, 4, querySizes_, queryStrides_};
+    tensors_[3] = {"lse", lse_, 3, lseSizes_, lseStrides_};
+    launch_.struct_size = sizeof launch_;
+    launch_.tensors = tensors_;
+    launch_.num_tensors = 4;
+  }
+  void TearDown() override {
+    for (uint64_t pointer : {q_, k_, o_, lse_})
+      EXPECT_EQ(attn_device_free(device_, pointer), ATTN_OK);
+    attn_device_close(device_); // the kernel keeps what it needs
+    attn_kernel_close(kernel_);
+  }
+
+  attn_status load(const std::string &manifest, const std::string &image,
+                   attn_kernel **kernel) {
+    return attn_kernel_load_memory(device_, manifest.data(), manifest.size(),
+                                   image.data(), image.size(), kernel);
+  }
+
+  FakeLaunch lastLaunch() {
+    FakeLaunch launch{};
+    EXPECT_EQ(attn_device_copy_out(device_, &launch, o_, sizeof launch),
+              ATTN_OK);
+    return launch;
+  }
+
+  attn_device *device_ = nullptr;
+  attn_kernel *kernel_ = nullptr;
+  uint64_t q_ = 0, k_ = 0, o_ = 0, lse_ = 0;
+  int64_t querySizes_[4] = {2, 300, 4, 64};
+  int64_t queryStrides_[4] = {300 * 4 * 64, 4 * 64, 64, 1};
+  int64_t keySizes_[4] = {2, 100, 2, 64};
+  int64_t keyStrides_[4] = {100 * 2 * 64, 2 * 64, 64, 1};
+  int64_t lseSizes_[3] = {2, 4, 300};
+  int64_t lseStrides_[3] = {4 * 300, 300, 1};
+  attn_tensor tensors_[4] = {};
+  attn_launch launch_ = {};
+};
+
+} // namespace
+
+TEST_F(CApi, LaunchPassesEverything) {
+  attn_scalar scale = {"softmax_scale", 0.25};
+  launch_.scalars = &scale;
+  launch_.num_scalars = 1;
+  launch_.stream = reinterpret_cast<void *>(0x77);
+  ASSERT_EQ(attn_kernel_launch(kernel_, &launch_), ATTN_OK)
+      << attn_last_error();
+  FakeLaunch launch = lastLaunch();
+  EXPECT_EQ(launch.gridX, 24u);
+  EXPECT_EQ(launch.blockX, 384u);
+  EXPECT_EQ(launch.sharedBytes, 100000u);
+  EXPECT_EQ(launch.stream, launch_.stream);
+  EXPECT_EQ(launch.length, 100);
+  EXPECT_EQ(launch.stride, 256);
+  EXPECT_EQ(launch.scale, 0.25f);
+  EXPECT_EQ(launch.map.address, k_);
+  EXPECT_EQ(launch.map.type, cuda::CU_TENSOR_MAP_DATA_TYPE_BFLOAT16);
+  EXPECT_EQ(launch.map.swizzle, 3);
+  EXPECT_EQ(launch.map.dims[1], 100u);
+  EXPECT_EQ(launch.map.strides[0], 256u);
+  EXPECT_EQ(launch.map.box[1], 80u);
+}
+
+TEST_F(CApi, GridLimit) {
+  launch_.grid_limit = 5;
+  ASSERT_EQ(attn_kernel_launch(kernel_, &launch_), ATTN_OK);
+  EXPECT_EQ(lastLaunch().gridX, 5u);
+}
+
+TEST_F(CApi, Plan) {
+  attn_plan plan = {};
+  ASSERT_EQ(attn_kernel_plan(kernel_, &launch_, &plan), ATTN_OK)
+      << attn_last_error();
+  EXPECT_EQ(plan.workspace_bytes, 0u);
+  EXPECT_EQ(plan.num_blocks, 24u);
+  // 200 rows of 300 see nothing, then 1 to 100 keys.
+  EXPECT_EQ(plan.flops, 4.0 * 2 * 4 * (100 * 101 / 2) * 64);
+}
+
+TEST_F(CApi, ErrorsNameTheFault) {
+  tensors_[1].data += 2;
+  EXPECT_EQ(attn_kernel_launch(kernel_, &launch_), ATTN_UNSUPPORTED);
+  EXPECT_NE(std::string(attn_last_error()).find("k: expected an address"),
+            std::string::npos);
+  tensors_[1].sizes = nullptr;
+  EXPECT_EQ(attn_kernel_launch(kernel_, &launch_), ATTN_INVALID_ARGUMENT);
+  EXPECT_STREQ(attn_last_error(),
+               "k: expected sizes and strides, but got null");
+  launch_.struct_size = 8;
+  EXPECT_EQ(attn_kernel_launch(kernel_, &launch_), ATTN_INVALID_ARGUMENT);
+  EXPECT_EQ(attn_kernel_launch(kernel_, nullptr), ATTN_INVALID_ARGUMENT);
+  EXPECT_EQ(attn_kernel_launch(nullptr, &launch_), ATTN_INVALID_ARGUMENT);
+  EXPECT_EQ(attn_device_open("gpu", &device_), ATTN_INVALID_ARGUMENT);
+}
+
+TEST_F(CApi, DriverErrorsKeepItsWords) {
+  attn_kernel *kernel = nullptr;
+  EXPECT_EQ(load(sampleManifest(), "bad", &kernel), ATTN_LAUNCH_FAILED);
+  EXPECT_STREQ(attn_last_error(),
+               "cuModuleLoadDataEx: CUDA_ERROR_INVALID_PTX (the driver's "
+               "words): ptxas line 7: unknown instruction");
+  EXPECT_EQ(
+      load(sampleWith("\"sample_entry\"", "\"other_entry\""), "good", &kernel),
+      ATTN_LAUNCH_FAILED);
+  EXPECT_STREQ(attn_last_error(),
+               "other_entry: cuModuleGetFunction: CUDA_ERROR_NOT_FOUND (the "
+               "driver's words)");
+  uint64_t pointer = 0;
+  EXPECT_EQ(attn_device_allocate(device_, size_t(1) << 50, &pointer),
+            ATTN_LAUNCH_FAILED);
+  EXPECT_NE(std::string(attn_last_error()).find("CUDA_ERROR_OUT_OF_MEMORY"),
+            std::string::npos);
+  EXPECT_EQ(kernel, nullptr);
+}
+
+TEST_F(CApi, UnfitKernelsAreRefusedAtLoading) {
+  attn_kernel *kernel = nullptr;
+  EXPECT_EQ(load(sampleWith("[9, 0]", "[10, 0]"), "good", &kernel),
+            ATTN_UNSUPPORTED);
+  EXPECT_EQ(load(sampleWith("100000", "300000"), "good", &kernel),
+            ATTN_UNSUPPORTED);
+}
+
+TEST_F(CApi, LoadsFiles) {
+  std::string folder = testing::TempDir();
+  std::string path = folder + "/sample.json";
+  auto write = [](const std::string &name, const std::string &text) {
+    FILE *file = std::fopen(name.c_str(), "wb");
+    ASSERT_TRUE(file);
+    std::fwrite(text.data(), 1, text.size(), file);
+    std::fclose(file);
+  };
+  write(path, sampleManifest());
+  write(folder + "/sample.ptx", ".version 8.6");
+  attn_kernel *kernel = nullptr;
+  ASSERT_EQ(attn_kernel_load(device_, path.c_str(), &kernel), ATTN_OK)
+      << attn_last_error();
+  EXPECT_STREQ(attn_kernel_name(kernel), "sample");
+  EXPECT_EQ(attn_kernel_manifest(kernel), sampleManifest());
+  attn_kernel_close(kernel);
+  EXPECT_EQ(attn_kernel_load(device_, "/no/such.json", &kernel),
+            ATTN_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(attn_last_error()).find("/no/such.json"),
+            std::string::npos);
+}
+
+TEST_F(CApi, AnyThreadMayLaunch) {
+  std::vector<std::thread> threads;
+  std::array<attn_status, 4> results;
+  for (attn_status &result : results)
+    threads.emplace_back([&] {
+      result = ATTN_OK;
+      for (int i = 0; i < 100 && result == ATTN_OK; ++i)
+        result = attn_kernel_launch(kernel_, &launch_);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  for (attn_status result : results)
+    EXPECT_EQ(result, ATTN_OK);
+}
+
+TEST(Driver, AbsenceIsAStatus) {
+  Expected<cuda::Driver> driver =
+      cuda::loadDriverFrom("libattn-no-such-driver.so.1");
+  ASSERT_FALSE(bool(driver));
+  EXPECT_EQ(driver.status().code(), StatusCode::Unsupported);
+  EXPECT_NE(driver.status().message().find("no CUDA driver"),
+            std::string::npos);
+  // A library that is no driver.
+  driver = cuda::loadDriverFrom("libm.so.6");
+  ASSERT_FALSE(bool(driver));
+  EXPECT_NE(driver.status().message().find("expected the symbol cuInit"),
+            std::string::npos);
+}
+
+TEST(OpenDevice, ByName) {
+  Expected<OpenedDevice> opened = openDevice("auto");
+  ASSERT_TRUE(bool(opened));
+  EXPECT_EQ(opened->kind, "cuda");
+  EXPECT_EQ(opened->device->info().name, "fake GPU");
+  EXPECT_EQ(openDevice("cuda:1").status().message(),
+            "expected a GPU number below 1, but got 1");
+  EXPECT_EQ(openDevice("cuda:x").status().code(), StatusCode::InvalidArgument);
+  EXPECT_EQ(openDevice("").status().code(), StatusCode::InvalidArgument);
+}
+
+TEST(CudaDevice, Timer) {
+  Expected<OpenedDevice> opened = openDevice("cuda");
+  ASSERT_TRUE(bool(opened));
+  auto timer = opened->device->createTimer();
+  ASSERT_TRUE(bool(timer));
+  EXPECT_TRUE((*timer)->start(nullptr).isOk());
+  EXPECT_TRUE((*timer)->stop(nullptr).isOk());
+  EXPECT_NEAR(*(*timer)->seconds(), 2e-3, 1e-9);
+}
