@@ -1,3 +1,5 @@
+# Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Prints `passed failed skipped` of one JUnit file, as ctest and lit write it.
 
 usage: junit_counts.py FILE.xml      exit 1 where it is missing or holds no test

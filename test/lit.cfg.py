@@ -1,3 +1,6 @@
+# Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
 # The lit suite of attn-mlir. Unit tests run under ctest, the conformance suite
 # and the GPU scripts on their own; none of them is a lit test.
 
@@ -28,9 +31,7 @@ config.excludes = [
 
 # A variable matched under one CHECK-LABEL must not leak into the next, and a
 # prefix that no RUN line uses is a check that never runs.
-config.environment["FILECHECK_OPTS"] = (
-    "-enable-var-scope --allow-unused-prefixes=false"
-)
+config.environment["FILECHECK_OPTS"] = "-enable-var-scope --allow-unused-prefixes=false"
 llvm_config.with_environment("PATH", config.llvm_tools_dir, append_path=True)
 llvm_config.with_environment("PATH", config.attn_tools_dir, append_path=True)
 

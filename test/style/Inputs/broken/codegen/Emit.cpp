@@ -1,0 +1,3 @@
+#include "passes/Passes.h"
+#include "runtime/Abi.h"
+#include "runtime/Device.h"

@@ -1,0 +1,2 @@
+include "mlir/IR/OpBase.td"
+include "passes/Passes.td"

@@ -1,0 +1,3 @@
+#include "codegen/Emit.h"
+#include "dialect/Ops.h"
+#include "mlir/Pass/Pass.h"

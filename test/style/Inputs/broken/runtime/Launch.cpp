@@ -1,0 +1,3 @@
+#include <vector>
+#include "llvm/ADT/StringRef.h"
+#include "../codegen/Emit.h"

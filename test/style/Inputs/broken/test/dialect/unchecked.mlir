@@ -1,0 +1,1 @@
+// RUN: attn-opt %s
