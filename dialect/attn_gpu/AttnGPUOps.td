@@ -83,6 +83,27 @@ def AttnGPU_WarpAnyOp : AttnGPU_Op<"warp_any", [
   let assemblyFormat = "$condition attr-dict `:` type($condition)";
 }
 
+def AttnGPU_RowSumOp : AttnGPU_Op<"row_sum", [
+    SameOperandsAndResultType, MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "add up the parts of row sums that a row's threads hold";
+  let description = [{
+    A `vector.multi_reduction <add>` with the unit attribute `attn_gpu.partial`
+    only sums what each thread holds of a row, so that a loop that accumulates a
+    row sum need not exchange it in every trip. Such a vector breaks the rule
+    that a row's threads agree; it may only be scaled by values on which they
+    do agree, be accumulated further, and end in this op.
+
+    All threads of the warp must be converged.
+
+    ```mlir
+    %sum = attn_gpu.row_sum %partial : vector<64xf32>
+    ```
+  }];
+  let arguments = (ins VectorOfRankAndType<[1], [F32]>:$partial);
+  let results = (outs VectorOfRankAndType<[1], [F32]>:$result);
+  let assemblyFormat = "$partial attr-dict `:` type($partial)";
+}
+
 //===----------------------------------------------------------------------===//
 // Channels
 //===----------------------------------------------------------------------===//
@@ -182,6 +203,21 @@ def AttnGPU_SubtileOp : AttnGPU_Op<"subtile", [Pure]> {
     $source `[` $row `]` attr-dict `:` type($source) `to` type($result)
   }];
   let hasVerifier = 1;
+}
+
+def AttnGPU_TileValueOp : AttnGPU_Op<"tile_value", [MemoryEffects<[MemRead]>]> {
+  let summary = "the values of a tile, for a matmul to read in place";
+  let description = [{
+    Lets a contraction on vectors take a tile in shared memory as an operand
+    until `attn-async-matmuls` makes it one; no registers ever hold the result.
+
+    ```mlir
+    %k = attn_gpu.tile_value %tile : !attn_gpu.tile<80x128xbf16, #l> -> vector<80x128xbf16>
+    ```
+  }];
+  let arguments = (ins AttnGPU_TileType:$tile);
+  let results = (outs VectorOfRankAndType<[2], [AnyFloat]>:$result);
+  let assemblyFormat = "$tile attr-dict `:` type($tile) `->` type($result)";
 }
 
 //===----------------------------------------------------------------------===//

@@ -7,6 +7,8 @@
 
 #include "dialect/attn/AttnDialect.h"
 #include "dialect/attn_gpu/AttnGPUDialect.h"
+#include "passes/Passes.h"
+#include "passes/Pipelines.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -32,6 +34,8 @@ int main(int argc, char **argv) {
                   NVVM::NVVMDialect, scf::SCFDialect, tensor::TensorDialect,
                   vector::VectorDialect>();
   registerTransformsPasses();
+  attn::registerAttnPasses();
+  attn::registerPipelines();
   return asMainReturnCode(
       MlirOptMain(argc, argv, "attention compiler passes\n", registry));
 }

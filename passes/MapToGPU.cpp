@@ -1,0 +1,237 @@
+//===- MapToGPU.cpp - attn-map-to-gpu -------------------------------------===//
+//
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// func @f { forall (b, h, q) { forall (w) { ... } } }
+//   ->  gpu.func @f { for t = block to tiles step grid { b, h, q = t; w = me }
+//   }
+//
+// The order of tiles. Heads (batch and head together) are taken in sections
+// whose keys and values fit in the second-level cache; within a section all
+// heads' longest tiles come first where tiles differ in length. Without that,
+// a section is one head, and its query tiles follow each other.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Passes.h"
+
+#include "dialect/attn/AttnDialect.h"
+#include "dialect/attn_gpu/AttnGPUDialect.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace mlir::attn {
+#define GEN_PASS_DEF_ATTNMAPTOGPUPASS
+#include "passes/Passes.h.inc"
+} // namespace mlir::attn
+
+using namespace mlir;
+using namespace mlir::attn;
+
+/// Part of the second-level cache that a section's keys and values may fill.
+/// 32 MiB of the 50 to 60 MiB of the large parts; the rest is for Q and O.
+static constexpr int64_t kSectionBytes = 32 << 20;
+
+static constexpr int64_t kThreadsPerWarp = 32;
+static constexpr int64_t kRowsPerWarp = 16;
+
+namespace {
+
+/// Builds the kernel of one function.
+class KernelBuilder {
+public:
+  KernelBuilder(func::FuncOp func, scf::ForallOp tiles, gpu::GPUModuleOp module)
+      : func(func), tiles(tiles),
+        schedule(cast<ScheduleAttr>(tiles->getDiscardableAttr(kScheduleAttr))),
+        builder(OpBuilder::atBlockEnd(module.getBody())), loc(func.getLoc()) {}
+
+  void build();
+
+private:
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  }
+  Value mul(Value a, Value b) {
+    return arith::MulIOp::create(builder, loc, a, b);
+  }
+  Value add(Value a, Value b) {
+    return arith::AddIOp::create(builder, loc, a, b);
+  }
+  Value sub(Value a, Value b) {
+    return arith::SubIOp::create(builder, loc, a, b);
+  }
+  Value div(Value a, Value b) {
+    return arith::DivUIOp::create(builder, loc, a, b);
+  }
+  Value rem(Value a, Value b) {
+    return arith::RemUIOp::create(builder, loc, a, b);
+  }
+  Value min(Value a, Value b) {
+    return arith::MinSIOp::create(builder, loc, a, b);
+  }
+  Value max(Value a, Value b) {
+    return arith::MaxSIOp::create(builder, loc, a, b);
+  }
+
+  gpu::GPUFuncOp createFunction();
+  Value headsPerSection(Value numHeads);
+  void mapTileNumber(Value tile, Value section, ArrayRef<Value> bounds);
+  void cloneTiles();
+
+  func::FuncOp func;
+  scf::ForallOp tiles;
+  ScheduleAttr schedule;
+  OpBuilder builder;
+  Location loc;
+  IRMapping mapping;
+};
+
+} // namespace
+
+gpu::GPUFuncOp KernelBuilder::createFunction() {
+  auto kernel = gpu::GPUFuncOp::create(builder, loc, func.getName(),
+                                       func.getFunctionType());
+  kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
+                  builder.getUnitAttr());
+  int64_t warps = schedule.getRowsPerWorker() / kRowsPerWarp;
+  int64_t groups = schedule.getWorkers() + (schedule.getStyle() == Style::FA3);
+  kernel.setKnownBlockSizeAttr(builder.getDenseI32ArrayAttr(
+      {static_cast<int32_t>(groups * warps * kThreadsPerWarp), 1, 1}));
+  kernel->setAttr(attn_gpu::kWarpsPerWorkerAttr,
+                  builder.getI64IntegerAttr(warps));
+  kernel->setAttr(kScheduleAttr, schedule);
+  return kernel;
+}
+
+/// How many heads' streamed tensors fit in a section: those that the loops of
+/// a tile read, each of its whole length.
+Value KernelBuilder::headsPerSection(Value numHeads) {
+  Value one = index(1);
+  if (!schedule.getDescending())
+    return one;
+  int64_t bytesPerRow = 0;
+  Value length;
+  llvm::SmallPtrSet<Value, 4> seen;
+  tiles.walk([&](vector::TransferReadOp read) {
+    if (!read->getParentOfType<scf::ForOp>() ||
+        !seen.insert(read.getBase()).second)
+      return;
+    VectorType type = read.getVectorType();
+    bytesPerRow += type.getDimSize(1) * type.getElementTypeBitWidth() / 8;
+    auto row = dyn_cast<AffineDimExpr>(read.getPermutationMap().getResult(0));
+    if (!length && row)
+      length = memref::DimOp::create(
+          builder, loc, mapping.lookup(read.getBase()), row.getPosition());
+  });
+  if (!length)
+    return one;
+  Value fitting = div(index(kSectionBytes / bytesPerRow), max(length, one));
+  return max(min(fitting, numHeads), one);
+}
+
+/// Maps the induction variables of the tile loop to parts of `tile`.
+void KernelBuilder::mapTileNumber(Value tile, Value section,
+                                  ArrayRef<Value> bounds) {
+  Value numHeads = mul(bounds[0], bounds[1]), numRowTiles = bounds[2];
+  Value perSection = mul(section, numRowTiles);
+  Value sectionNumber = div(tile, perSection);
+  Value inSection = rem(tile, perSection);
+  Value firstHead = mul(sectionNumber, section);
+  // The last section may have fewer heads.
+  Value heads = min(section, sub(numHeads, firstHead));
+  Value rowTile = div(inSection, heads);
+  Value head = add(firstHead, rem(inSection, heads));
+  if (schedule.getDescending())
+    rowTile = sub(sub(numRowTiles, index(1)), rowTile);
+  mapping.map(tiles.getInductionVar(0), div(head, bounds[1]));
+  mapping.map(tiles.getInductionVar(1), rem(head, bounds[1]));
+  mapping.map(tiles.getInductionVar(2), rowTile);
+}
+
+/// Clones the body of the tile loop, and of the worker loop inside it.
+void KernelBuilder::cloneTiles() {
+  for (Operation &op : tiles.getBody()->without_terminator()) {
+    auto workers = dyn_cast<scf::ForallOp>(op);
+    if (!workers) {
+      builder.clone(op, mapping);
+      continue;
+    }
+    mapping.map(
+        workers.getInductionVar(0),
+        attn_gpu::WorkerIdOp::create(builder, loc, builder.getIndexType())
+            .getResult());
+    for (Operation &inner : workers.getBody()->without_terminator())
+      builder.clone(inner, mapping);
+  }
+}
+
+void KernelBuilder::build() {
+  gpu::GPUFuncOp kernel = createFunction();
+  mapping.map(func.getArguments(), kernel.getArguments());
+  builder.setInsertionPointToStart(&kernel.getBody().front());
+  for (Operation &op : *tiles->getBlock()) {
+    if (&op == tiles.getOperation())
+      break;
+    builder.clone(op, mapping);
+  }
+
+  SmallVector<Value> bounds;
+  for (OpFoldResult bound : tiles.getMixedUpperBound())
+    bounds.push_back(mapping.lookupOrDefault(
+        getValueOrCreateConstantIndexOp(builder, loc, bound)));
+  Value numHeads = mul(bounds[0], bounds[1]);
+  Value numTiles = mul(numHeads, bounds[2]);
+  Value section = headsPerSection(numHeads);
+  Value block = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
+  Value grid = gpu::GridDimOp::create(builder, loc, gpu::Dimension::x);
+  auto loop = scf::ForOp::create(builder, loc, block, numTiles, grid);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  mapTileNumber(loop.getInductionVar(), section, bounds);
+  cloneTiles();
+  builder.setInsertionPointAfter(loop);
+  gpu::ReturnOp::create(builder, loc);
+}
+
+/// The one tiled loop of a function, or null where it has another form.
+static scf::ForallOp getTileLoop(func::FuncOp func) {
+  scf::ForallOp found;
+  for (auto loop : func.getOps<scf::ForallOp>()) {
+    if (found || !loop->hasAttr(kScheduleAttr) || loop.getRank() != 3)
+      return {};
+    found = loop;
+  }
+  return found;
+}
+
+namespace {
+
+struct AttnMapToGPU : attn::impl::AttnMapToGPUPassBase<AttnMapToGPU> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    gpu::GPUModuleOp gpuModule;
+    for (auto func :
+         llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
+      scf::ForallOp tiles = func.isExternal() ? nullptr : getTileLoop(func);
+      if (!tiles)
+        continue;
+      if (!gpuModule) {
+        OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+        gpuModule =
+            gpu::GPUModuleOp::create(builder, module.getLoc(), "kernels");
+      }
+      KernelBuilder(func, tiles, gpuModule).build();
+      func.erase();
+    }
+  }
+};
+
+} // namespace

@@ -1,0 +1,195 @@
+//===- Passes.td - From the attention op to a kernel -------*- tablegen -*-===//
+//
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_PASSES_PASSES_TD
+#define ATTN_PASSES_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+//===----------------------------------------------------------------------===//
+// Problem to tiles
+//===----------------------------------------------------------------------===//
+
+def AttnSelectSchedulePass
+    : Pass<"attn-select-schedule", "::mlir::func::FuncOp"> {
+  let summary = "decide tile sizes, stages, roles and registers of each attention op";
+  let description = [{
+    Stamps `#attn.schedule` on every `attn.attention` without one. An op that
+    has one keeps it if the target can carry it out; otherwise the pass fails
+    and says which limit is in the way.
+
+    Requires: nothing. Guarantees: every `attn.attention` has a schedule that
+    fits its target.
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"sm_90a\"",
+           "the target to decide for, e.g. sm_90a">
+  ];
+  let dependentDialects = ["::mlir::attn::AttnDialect"];
+}
+
+def AttnTilePass : Pass<"attn-tile", "::mlir::func::FuncOp"> {
+  let summary = "lower attention to the textbook algorithm on tiles";
+  let description = [{
+    `attn.attention` becomes `scf.forall` over (batch, head, query tile), within
+    it `scf.forall` over the workers that share a tile's rows, and within that
+    softmax attention as textbooks have it, on builtin vectors: one loop over
+    key tiles finds the row maximum, a second sums the weights and applies them
+    to V. Reads past a tensor's end give zeros.
+
+    Requires: memrefs, and a schedule. Guarantees: no `attn.attention` remains.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::attn::AttnDialect",
+    "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"
+  ];
+}
+
+def AttnFuseOnlineSoftmaxPass
+    : Pass<"attn-fuse-online-softmax", "::mlir::func::FuncOp"> {
+  let summary = "fuse the maximum loop into the loop that uses it";
+  let description = [{
+    Two loops over the same tiles, the first yielding a row maximum `m` of
+    scores `s`, the second summing weights `f(s, m)`, become one that carries
+    (m, sums). Whenever `m` grows, the sums so far are multiplied by
+    `f(m_old, m_new)`, the weight that a score equal to the old maximum has
+    under the new one. No score is computed twice any more and none is kept.
+
+    The pass checks that both loops compute the same scores, that `f` is
+    `exp2(s * c + r(m))`, and that the second loop uses what it carries only as
+    an accumulator of a sum linear in the weights.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"
+  ];
+}
+
+def AttnSplitMaskedTilesPass
+    : Pass<"attn-split-masked-tiles", "::mlir::func::FuncOp"> {
+  let summary = "visit only visible key tiles, and compare only where it matters";
+  let description = [{
+    The interval of keys that a row sees has ends that do not decrease from row
+    to row. So the first and the last row of a query tile tell which key tiles
+    are skipped, which are full (every row sees every key) and which are partial.
+    The loop over all key tiles becomes up to three, from the last key to the
+    first: partial ones at the upper end, full ones without `attn.mask_band`,
+    partial ones at the lower end. The first tile visited always counts as
+    partial.
+
+    The three trip counts are computed once per query tile, outside the worker
+    loop: every role of a kernel uses these values.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles to kernel
+//===----------------------------------------------------------------------===//
+
+def AttnMapToGPUPass : Pass<"attn-map-to-gpu", "::mlir::ModuleOp"> {
+  let summary = "make a kernel of each tiled function";
+  let description = [{
+    A function around one `scf.forall` becomes a `gpu.func` with the same
+    arguments in a `gpu.module`: the outer loop walks a linear number of tiles
+    from the block's number in steps of the grid, so that any grid computes
+    everything; the worker loop becomes `attn_gpu.worker_id`.
+
+    The linear order keeps the heads whose keys and values fit in the second
+    level cache together, and with `descending` starts the longest query tiles
+    first.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::attn_gpu::AttnGPUDialect",
+    "::mlir::gpu::GPUDialect", "::mlir::scf::SCFDialect"
+  ];
+}
+
+def AttnAsyncCopiesPass
+    : Pass<"attn-async-copies", "::mlir::gpu::GPUFuncOp"> {
+  let summary = "bring tiles through shared memory";
+  let description = [{
+    A `vector.transfer_read` of a matmul operand becomes a copy into a channel,
+    a `receive`, and the tile's values by `attn_gpu.tile_value`; the slot is
+    released after the last use. A tile that does not depend on the worker is
+    copied once for the block. K and V get rings of the schedule's stages, what
+    is read outside the key loop gets one slot.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::attn_gpu::AttnGPUDialect"];
+}
+
+def AttnAsyncMatmulsPass
+    : Pass<"attn-async-matmuls", "::mlir::gpu::GPUFuncOp"> {
+  let summary = "put contractions on the asynchronous tensor cores";
+  let description = [{
+    `vector.contract` whose right side is a tile in shared memory becomes
+    `attn_gpu.mma_async` and an `attn_gpu.mma_wait` right behind it.
+  }];
+  let dependentDialects = ["::mlir::attn_gpu::AttnGPUDialect"];
+}
+
+def AttnDeferRowSumsPass
+    : Pass<"attn-defer-row-sums", "::mlir::gpu::GPUFuncOp"> {
+  let summary = "add up a row's lanes once, after the loop";
+  let description = [{
+    A row sum that a loop only scales and adds to is linear: each lane may carry
+    its own part, and the parts meet after the loop in one
+    `attn_gpu.row_sum`. The reductions inside get `attn_gpu.partial`.
+  }];
+  let dependentDialects = ["::mlir::attn_gpu::AttnGPUDialect"];
+}
+
+def AttnRescaleLazilyPass
+    : Pass<"attn-rescale-lazily", "::mlir::gpu::GPUFuncOp"> {
+  let summary = "rescale the sums only when a row maximum grew a lot";
+  let description = [{
+    Any reference near the row maximum gives the same softmax. With a
+    `rescale_threshold` of `t`, a warp keeps its old references as long as no
+    row maximum passed one by more than `t` in log2 units (weights then stay
+    below `2^t`), and skips the multiplication of its accumulators.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::attn_gpu::AttnGPUDialect",
+    "::mlir::scf::SCFDialect"
+  ];
+}
+
+def AttnSpecializeWarpgroupsPass
+    : Pass<"attn-specialize-warpgroups", "::mlir::gpu::GPUFuncOp"> {
+  let summary = "split a kernel into a producer and consumers";
+  let description = [{
+    The loop over tiles is put into both regions of an `attn_gpu.specialize`;
+    the producer keeps the copies into channels and what they need, the consumer
+    everything else. Trip counts are computed outside the roles or by the same
+    ops in both. Declines with a remark where the schedule has no roles.
+  }];
+  let dependentDialects = ["::mlir::attn_gpu::AttnGPUDialect"];
+}
+
+def AttnOverlapSoftmaxPass
+    : Pass<"attn-overlap-softmax", "::mlir::gpu::GPUFuncOp"> {
+  let summary = "run the softmax of one tile under the matmuls of its neighbours";
+  let description = [{
+    Software-pipelines the key loops of a consumer by one tile: an iteration
+    starts the scores of its tile, then the product of the previous tile's
+    weights with its values, and does its softmax while that product runs. The
+    pipeline runs through the consecutive loops (partial, full, partial) without
+    draining between them. Weights are rounded to 16 bits only after the product
+    that reads the previous ones was waited for, since they share registers.
+
+    Declines with a remark where the loops do not have that form.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::attn_gpu::AttnGPUDialect",
+    "::mlir::scf::SCFDialect"
+  ];
+}
+
+#endif // ATTN_PASSES_PASSES_TD

@@ -1,0 +1,37 @@
+//===- Pipelines.h - The passes in order ------------------------*- C++ -*-===//
+//
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_PASSES_PIPELINES_H
+#define ATTN_PASSES_PIPELINES_H
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
+
+namespace mlir::attn {
+
+struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
+  Option<std::string> target{*this, "target",
+                             llvm::cl::desc("the target, e.g. sm_90a"),
+                             llvm::cl::init("sm_90a")};
+};
+
+/// The attention op with its schedule.
+void buildSchedulePipeline(OpPassManager &pm, const PipelineOptions &options);
+
+/// From there to one online-softmax loop over visible tiles.
+void buildTilePipeline(OpPassManager &pm);
+
+/// From there to the kernel altitude: what a thread block does.
+void buildKernelPipeline(OpPassManager &pm);
+
+/// Registers the above as `attn-schedule-pipeline`, `attn-tile-pipeline` and
+/// `attn-kernel-pipeline`.
+void registerPipelines();
+
+} // namespace mlir::attn
+
+#endif // ATTN_PASSES_PIPELINES_H

@@ -1,0 +1,242 @@
+//===- SelectSchedule.cpp - attn-select-schedule --------------------------===//
+//
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/SelectSchedule.h"
+#include "passes/Passes.h"
+
+#include "codegen/Target/TargetInfo.h"
+
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace mlir::attn {
+#define GEN_PASS_DEF_ATTNSELECTSCHEDULEPASS
+#include "passes/Passes.h.inc"
+} // namespace mlir::attn
+
+using namespace mlir;
+using namespace mlir::attn;
+
+namespace {
+
+/// A tile worth trying, for head dims up to `headDim`. Measured on an H200:
+/// three consumers feed more rows from every byte of K and V, as long as the
+/// accumulators leave room in their 160 registers.
+struct Candidate {
+  int64_t headDim;
+  int64_t rows, keys, workers, stages;
+};
+
+constexpr Candidate kFA3Candidates[] = {
+    {64, 192, 128, 3, 2},  {96, 192, 96, 3, 2},  {128, 192, 80, 3, 2},
+    {128, 128, 128, 2, 2}, {192, 128, 96, 2, 2}, {256, 128, 80, 2, 2},
+    {256, 128, 64, 2, 2},
+};
+
+/// Registers of producer and consumer, by the number of consumers. Together
+/// they are what the block starts with: 65536 / threads, rounded down to 8.
+constexpr int64_t kRegisters[][2] = {{0, 0}, {56, 248}, {24, 240}, {32, 160}};
+
+/// Rows that one wgmma computes.
+constexpr int64_t kRowsPerWarpgroup = 64;
+/// Columns and inner extents are stored, and multiplied, in steps of these.
+constexpr int64_t kInnerStep = 16;
+/// Registers besides accumulators and weights: addresses, bounds, row
+/// statistics, temporaries of the softmax.
+constexpr int64_t kOtherRegisters = 36;
+/// Growth of a maximum, in log2 units, that is worth a rescaling: weights stay
+/// below 2^8, far from the largest f16.
+constexpr int64_t kRescaleThreshold = 8;
+
+} // namespace
+
+ScheduleQuery ScheduleQuery::get(AttentionOp op, StringRef target) {
+  ScheduleQuery query;
+  query.target = target.str();
+  query.elementBits =
+      getElementTypeOrSelf(op.getQuery()).getIntOrFloatBitWidth();
+  query.headDimQK = op.getHeadDimQK();
+  query.headDimVO = op.getHeadDimVO();
+  query.isMasked = static_cast<bool>(op.getMaskAttr());
+  return query;
+}
+
+/// Bytes of a row of a tile in shared memory: whole panels.
+static int64_t getRowBytes(int64_t columns, const ScheduleQuery &query,
+                           const TargetInfo &target) {
+  return llvm::alignTo(columns * query.elementBits / 8, target.maxSwizzleBytes);
+}
+
+int64_t mlir::attn::getSharedBytes(ScheduleAttr schedule,
+                                   const ScheduleQuery &query) {
+  const TargetInfo *target = lookupTarget(schedule.getTarget());
+  if (!target || schedule.getStyle() != Style::FA3)
+    return 0;
+  int64_t inner = getRowBytes(query.headDimQK, query, *target);
+  int64_t outer = getRowBytes(query.headDimVO, query, *target);
+  int64_t ring = schedule.getStages() * schedule.getKeys() * (inner + outer);
+  // A full and an empty barrier of 8 bytes per slot of Q, K and V.
+  int64_t barriers = (1 + 2 * schedule.getStages()) * 2 * 8;
+  return schedule.getRows() * inner + ring + barriers;
+}
+
+int64_t mlir::attn::estimateRegisters(ScheduleAttr schedule,
+                                      const ScheduleQuery &query) {
+  if (schedule.getStyle() != Style::FA3)
+    return 0;
+  int64_t accumulators = schedule.getRowsPerWorker() *
+                         (schedule.getKeys() + query.headDimVO) /
+                         TargetInfo::threadsPerWarpgroup;
+  int64_t weights = schedule.getOverlap()
+                        ? schedule.getRowsPerWorker() * schedule.getKeys() / 2 /
+                              TargetInfo::threadsPerWarpgroup
+                        : 0;
+  return accumulators + weights + kOtherRegisters;
+}
+
+/// The limits of roles, registers and threads.
+static std::string checkRoles(ScheduleAttr schedule, const TargetInfo &target) {
+  if (schedule.getRowsPerWorker() != kRowsPerWarpgroup)
+    return llvm::formatv("expected {0} rows per warpgroup, but got {1}",
+                         kRowsPerWarpgroup, schedule.getRowsPerWorker());
+  int64_t threads =
+      (schedule.getWorkers() + 1) * TargetInfo::threadsPerWarpgroup;
+  if (threads > target.threadsPerBlock)
+    return llvm::formatv("expected at most {0} threads per block, but got {1}",
+                         target.threadsPerBlock, threads);
+  // The pool is what the threads have at launch, not the whole register file.
+  int64_t atLaunch = llvm::alignDown(
+      target.registersPerMultiprocessor / threads, target.registerBudgetStep);
+  int64_t pool = atLaunch * threads;
+  int64_t wanted = TargetInfo::threadsPerWarpgroup *
+                   (schedule.getRegisters()[0] +
+                    schedule.getWorkers() * schedule.getRegisters()[1]);
+  if (wanted > pool)
+    return llvm::formatv("expected at most {0} registers per block, but got "
+                         "{1}",
+                         pool, wanted);
+  for (int64_t registers : schedule.getRegisters())
+    if (registers < target.minRegisterBudget ||
+        registers > target.maxRegisterBudget ||
+        registers % target.registerBudgetStep != 0)
+      return llvm::formatv("expected registers from {0} to {1} in steps of "
+                           "{2}, but got {3}",
+                           target.minRegisterBudget, target.maxRegisterBudget,
+                           target.registerBudgetStep, registers);
+  return {};
+}
+
+std::string mlir::attn::checkSchedule(ScheduleAttr schedule,
+                                      const ScheduleQuery &query) {
+  const TargetInfo *target = lookupTarget(schedule.getTarget());
+  if (!target)
+    return llvm::formatv("expected a known target, but got {0}",
+                         schedule.getTarget());
+  if (schedule.getStyle() != Style::FA3)
+    return llvm::formatv("style {0} is not lowered yet",
+                         stringifyStyle(schedule.getStyle()));
+  if (!target->wgmma || !target->tma)
+    return llvm::formatv("style fa3 needs wgmma and tma, which {0} lacks",
+                         schedule.getTarget());
+  if (query.elementBits != 16)
+    return llvm::formatv("expected 16-bit elements, but got {0} bits",
+                         query.elementBits);
+  if (schedule.getKeys() % kInnerStep != 0)
+    return llvm::formatv("expected keys to be a multiple of {0}, but got {1}",
+                         kInnerStep, schedule.getKeys());
+  if (std::string reason = checkRoles(schedule, *target); !reason.empty())
+    return reason;
+  int64_t shared = getSharedBytes(schedule, query);
+  if (shared > target->sharedBytesPerBlock)
+    return llvm::formatv("expected at most {0} bytes of shared memory, but got "
+                         "{1}",
+                         target->sharedBytesPerBlock, shared);
+  int64_t registers = estimateRegisters(schedule, query);
+  if (registers > schedule.getRegisters()[1])
+    return llvm::formatv("expected at most {0} registers per consumer thread, "
+                         "but got about {1}",
+                         schedule.getRegisters()[1], registers);
+  return {};
+}
+
+ScheduleDecision mlir::attn::selectSchedule(MLIRContext *context,
+                                            const ScheduleQuery &query) {
+  ScheduleDecision decision;
+  const TargetInfo *target = lookupTarget(query.target);
+  if (!target || !target->wgmma) {
+    decision.reason =
+        llvm::formatv("no style is lowered to target {0} yet", query.target);
+    return decision;
+  }
+  int64_t headDim = std::max(query.headDimQK, query.headDimVO);
+  for (const Candidate &candidate : kFA3Candidates) {
+    auto schedule = ScheduleAttr::get(
+        context, Style::FA3, query.target, candidate.rows, candidate.keys,
+        candidate.workers, candidate.stages,
+        ArrayRef<int64_t>(kRegisters[candidate.workers]), /*overlap=*/true,
+        kRescaleThreshold, /*persistent=*/!query.isMasked,
+        /*descending=*/query.isMasked);
+    std::string refusal =
+        headDim > candidate.headDim
+            ? llvm::formatv("meant for head dims up to {0}, but got {1}",
+                            candidate.headDim, headDim)
+                  .str()
+            : checkSchedule(schedule, query);
+    if (!refusal.empty()) {
+      decision.refusals.push_back({schedule, refusal});
+      continue;
+    }
+    decision.schedule = schedule;
+    decision.reason = llvm::formatv("the first of the measured order for head "
+                                    "dim {0} that fits {1}",
+                                    headDim, query.target);
+    return decision;
+  }
+  decision.reason = llvm::formatv("no schedule for head dim {0} fits {1}",
+                                  headDim, query.target);
+  return decision;
+}
+
+namespace {
+
+struct AttnSelectSchedule
+    : attn::impl::AttnSelectSchedulePassBase<AttnSelectSchedule> {
+  using AttnSelectSchedulePassBase::AttnSelectSchedulePassBase;
+
+  LogicalResult check(AttentionOp op) {
+    ScheduleAttr schedule = *op.getSchedule();
+    std::string reason =
+        checkSchedule(schedule, ScheduleQuery::get(op, schedule.getTarget()));
+    if (reason.empty())
+      return success();
+    return op.emitOpError() << "schedule does not fit: " << reason;
+  }
+
+  LogicalResult select(AttentionOp op) {
+    ScheduleDecision decision =
+        selectSchedule(&getContext(), ScheduleQuery::get(op, target));
+    if (decision.schedule) {
+      op.setScheduleAttr(decision.schedule);
+      return success();
+    }
+    InFlightDiagnostic diagnostic = op.emitOpError() << decision.reason;
+    for (const ScheduleRefusal &refusal : decision.refusals)
+      diagnostic.attachNote() << refusal.schedule << ": " << refusal.reason;
+    return diagnostic;
+  }
+
+  void runOnOperation() override {
+    WalkResult result = getOperation().walk([&](AttentionOp op) {
+      return WalkResult(op.getSchedule() ? check(op) : select(op));
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+};
+
+} // namespace

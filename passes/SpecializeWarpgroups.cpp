@@ -1,0 +1,135 @@
+//===- SpecializeWarpgroups.cpp - attn-specialize-warpgroups --------------===//
+//
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// for tile { copies and work }
+//   ->  specialize producer { for tile { copies } }
+//                  consumers { for tile { work } }
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Passes.h"
+
+#include "dialect/attn/AttnDialect.h"
+#include "dialect/attn_gpu/AttnGPUDialect.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Iterators.h"
+
+namespace mlir::attn {
+#define GEN_PASS_DEF_ATTNSPECIALIZEWARPGROUPSPASS
+#include "passes/Passes.h.inc"
+} // namespace mlir::attn
+
+using namespace mlir;
+using namespace mlir::attn;
+
+static bool containsCopy(Operation *op) {
+  return op->walk([](attn_gpu::TMALoadOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
+/// Whether the one thread of the producer can carry out `op`, given what it
+/// has: scalar arithmetic on scalars.
+static bool isProducerScalar(Operation *op, const IRMapping &mapping,
+                             Operation *scope) {
+  if (isa<attn_gpu::WorkerIdOp>(op) || !isMemoryEffectFree(op) ||
+      op->getNumRegions() != 0)
+    return false;
+  if (llvm::any_of(op->getResultTypes(), llvm::IsaPred<VectorType>))
+    return false;
+  return llvm::all_of(op->getOperands(), [&](Value operand) {
+    return mapping.contains(operand) ||
+           !scope->isAncestor(operand.getParentBlock()->getParentOp());
+  });
+}
+
+/// Clones of `loop` what the producer does. Only index values are carried:
+/// counts, never data.
+static void cloneProducerLoop(OpBuilder &builder, scf::ForOp loop,
+                              IRMapping &mapping, Operation *scope) {
+  SmallVector<unsigned> carried;
+  SmallVector<Value> inits;
+  for (auto [number, init] : llvm::enumerate(loop.getInitArgs())) {
+    if (!init.getType().isIndex())
+      continue;
+    carried.push_back(number);
+    inits.push_back(mapping.lookupOrDefault(init));
+  }
+  auto copy = scf::ForOp::create(
+      builder, loop.getLoc(), mapping.lookupOrDefault(loop.getLowerBound()),
+      mapping.lookupOrDefault(loop.getUpperBound()),
+      mapping.lookupOrDefault(loop.getStep()), inits);
+  mapping.map(loop.getInductionVar(), copy.getInductionVar());
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(copy.getBody());
+  for (auto [position, number] : llvm::enumerate(carried)) {
+    mapping.map(loop.getRegionIterArg(number), copy.getRegionIterArg(position));
+    mapping.map(loop.getResult(number), copy.getResult(position));
+  }
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    auto nested = dyn_cast<scf::ForOp>(op);
+    if (nested && containsCopy(nested))
+      cloneProducerLoop(builder, nested, mapping, scope);
+    else if (isa<attn_gpu::TMALoadOp>(op) ||
+             isProducerScalar(&op, mapping, scope))
+      builder.clone(op, mapping);
+  }
+  if (carried.empty())
+    return;
+  SmallVector<Value> yielded;
+  for (unsigned number : carried)
+    yielded.push_back(mapping.lookupOrDefault(loop.getYieldedValues()[number]));
+  scf::YieldOp::create(builder, loop.getLoc(), yielded);
+}
+
+static void eraseDeadOps(Region &region) {
+  region.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
+    if (isOpTriviallyDead(op))
+      op->erase();
+  });
+}
+
+static void specialize(scf::ForOp tileLoop, ScheduleAttr schedule) {
+  OpBuilder builder(tileLoop);
+  Location loc = tileLoop.getLoc();
+  auto roles = attn_gpu::SpecializeOp::create(
+      builder, loc, schedule.getRegisters()[0], schedule.getWorkers(),
+      schedule.getRegisters()[1]);
+  for (Region *region : {&roles.getProducer(), &roles.getConsumer()}) {
+    builder.createBlock(region);
+    attn_gpu::EndOp::create(builder, loc);
+  }
+  builder.setInsertionPointToStart(&roles.getProducer().front());
+  IRMapping mapping;
+  cloneProducerLoop(builder, tileLoop, mapping, tileLoop);
+  eraseDeadOps(roles.getProducer());
+
+  tileLoop->moveBefore(roles.getConsumer().front().getTerminator());
+  tileLoop.walk([](attn_gpu::TMALoadOp op) { op.erase(); });
+  eraseDeadOps(roles.getConsumer());
+}
+
+namespace {
+
+struct AttnSpecializeWarpgroups
+    : attn::impl::AttnSpecializeWarpgroupsPassBase<AttnSpecializeWarpgroups> {
+  void runOnOperation() override {
+    gpu::GPUFuncOp kernel = getOperation();
+    auto schedule = kernel->getAttrOfType<ScheduleAttr>(kScheduleAttr);
+    auto loops = llvm::to_vector(kernel.getBody().getOps<scf::ForOp>());
+    if (!schedule || schedule.getStyle() != Style::FA3 || loops.size() != 1 ||
+        !containsCopy(loops.front())) {
+      kernel.emitRemark("not specialized: expected a schedule with roles and "
+                        "one loop over tiles that copies");
+      return;
+    }
+    specialize(loops.front(), schedule);
+  }
+};
+
+} // namespace

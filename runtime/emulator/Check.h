@@ -1,0 +1,81 @@
+//===- Check.h - The checks that instructions share -------------*- C++ -*-===//
+//
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_RUNTIME_EMULATOR_CHECK_H
+#define ATTN_RUNTIME_EMULATOR_CHECK_H
+
+#include "runtime/emulator/Machine.h"
+
+namespace attn::runtime::emulator {
+
+enum class AccessKind : uint8_t { Read, Write, Atomic };
+
+/// Before each instruction: registers in flight and the register budget.
+/// False after a fault.
+bool checkRegisters(Context &context, const Inst &inst);
+
+/// What must not be left over when a block ends; empty if all is well.
+std::string checkBlockEnd(const Block &block);
+
+/// The host's bytes behind one lane's access, or null after a fault. Checks
+/// bounds and alignment always; never-written bytes and races with checks on.
+uint8_t *accessLane(Context &context, const Inst &inst, ptx::Space space,
+                    uint64_t address, uint32_t bytes, uint32_t lane,
+                    AccessKind kind);
+
+/// Space and offset of a generic address.
+ptx::Space genericSpace(uint64_t address, uint64_t &offset);
+
+/// An access by an agent other than the warp itself, or by the warp as a
+/// whole, to `bytes` bytes of shared memory at `address`, in bounds. False
+/// after a fault.
+struct SharedAccess {
+  uint16_t agent;
+  uint32_t epoch;
+  uint8_t flags;
+  const Knowledge *known;
+  /// For messages: "wgmma", "copy".
+  const char *what;
+};
+
+class SharedChecker {
+public:
+  SharedChecker(Context &context, const Inst &inst, const SharedAccess &access);
+  bool apply(uint64_t address, uint64_t bytes);
+
+private:
+  Context &context_;
+  const Inst &inst_;
+  SharedAccess access_;
+  RaceAccess race_;
+};
+
+/// The same for global memory.
+class GlobalChecker {
+public:
+  GlobalChecker(Context &context, const Inst &inst, const SharedAccess &access);
+  bool apply(Allocation &allocation, uint64_t address, uint64_t bytes);
+
+private:
+  Context &context_;
+  const Inst &inst_;
+  SharedAccess access_;
+  RaceAccess race_;
+};
+
+/// Bounds of a shared range; false after a fault.
+bool sharedInBounds(Context &context, const Inst &inst, int lane,
+                    uint64_t address, uint64_t bytes, const char *what);
+
+/// After an operation that releases: later accesses get a new epoch.
+void nextEpoch(Warp &warp);
+/// After lanes of the warp synchronised with each other.
+void joinLanes(Warp &warp);
+
+} // namespace attn::runtime::emulator
+
+#endif // ATTN_RUNTIME_EMULATOR_CHECK_H

@@ -1,0 +1,724 @@
+//===- Decode.cpp - From the syntax tree to a Program ---------------------===//
+//
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/emulator/Decode.h"
+#include "runtime/emulator/Flow.h"
+#include "runtime/emulator/Layout.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace attn::runtime;
+using namespace attn::runtime::emulator;
+
+namespace {
+
+struct TypeEntry {
+  const char *name;
+  Type type;
+};
+
+constexpr TypeEntry typeTable[] = {
+    {"b8", Type::B8},       {"u8", Type::U8},         {"s8", Type::S8},
+    {"b16", Type::B16},     {"u16", Type::U16},       {"s16", Type::S16},
+    {"f16", Type::F16},     {"bf16", Type::BF16},     {"b32", Type::B32},
+    {"u32", Type::U32},     {"s32", Type::S32},       {"f32", Type::F32},
+    {"tf32", Type::TF32},   {"f16x2", Type::F16x2},   {"bf16x2", Type::BF16x2},
+    {"b64", Type::B64},     {"u64", Type::U64},       {"s64", Type::S64},
+    {"f64", Type::F64},     {"b128", Type::B128},     {"pred", Type::Pred},
+};
+
+struct SpecialEntry {
+  const char *name;
+  Special index;
+};
+
+constexpr SpecialEntry specialTable[] = {
+    {"%tid.x", Special::TidX},
+    {"%tid.y", Special::TidY},
+    {"%tid.z", Special::TidZ},
+    {"%ntid.x", Special::NtidX},
+    {"%ntid.y", Special::NtidY},
+    {"%ntid.z", Special::NtidZ},
+    {"%ctaid.x", Special::CtaidX},
+    {"%ctaid.y", Special::CtaidY},
+    {"%ctaid.z", Special::CtaidZ},
+    {"%nctaid.x", Special::NctaidX},
+    {"%nctaid.y", Special::NctaidY},
+    {"%nctaid.z", Special::NctaidZ},
+    {"%laneid", Special::LaneId},
+    {"%warpid", Special::WarpId},
+    {"%nwarpid", Special::NWarpId},
+    {"%smid", Special::SmId},
+    {"%nsmid", Special::NSmId},
+    {"%lanemask_eq", Special::LaneMaskEq},
+    {"%lanemask_le", Special::LaneMaskLe},
+    {"%lanemask_lt", Special::LaneMaskLt},
+    {"%lanemask_ge", Special::LaneMaskGe},
+    {"%lanemask_gt", Special::LaneMaskGt},
+    {"%dynamic_smem_size", Special::DynamicSmemSize},
+    {"%total_smem_size", Special::TotalSmemSize},
+    // Without clusters a block is its own cluster, of rank 0 of 1.
+    {"%clusterid.x", Special::CtaidX},
+    {"%clusterid.y", Special::CtaidY},
+    {"%clusterid.z", Special::CtaidZ},
+    {"%nclusterid.x", Special::NctaidX},
+    {"%nclusterid.y", Special::NctaidY},
+    {"%nclusterid.z", Special::NctaidZ},
+    {"%cluster_ctaid.x", Special::Zero},
+    {"%cluster_ctaid.y", Special::Zero},
+    {"%cluster_ctaid.z", Special::Zero},
+    {"%cluster_ctarank", Special::Zero},
+    {"%cluster_nctaid.x", Special::One},
+    {"%cluster_nctaid.y", Special::One},
+    {"%cluster_nctaid.z", Special::One},
+    {"%cluster_nctarank", Special::One},
+};
+
+std::string quote(std::string_view text) {
+  return "'" + std::string(text.substr(0, 60)) + "'";
+}
+
+} // namespace
+
+Type attn::runtime::emulator::parseType(std::string_view name) {
+  for (const TypeEntry &entry : typeTable)
+    if (name == entry.name)
+      return entry.type;
+  return Type::None;
+}
+
+const char *attn::runtime::emulator::typeName(Type type) {
+  for (const TypeEntry &entry : typeTable)
+    if (type == entry.type)
+      return entry.name;
+  return "none";
+}
+
+Decoder::Decoder(const ptx::Module &module, const ptx::Function &function,
+                 const SymbolTable &symbols)
+    : module_(module), function_(function), symbols_(symbols),
+      program_(std::make_shared<Program>()), scopes_(function.scopes.size()) {
+  for (OpcodeTable table :
+       {integerOpcodes(), floatOpcodes(), convertOpcodes(), controlOpcodes(),
+        loadStoreOpcodes(), atomicOpcodes(), warpOpcodes(), barrierOpcodes(),
+        asyncCopyOpcodes(), matrixOpcodes(), wgmmaOpcodes()})
+    for (size_t i = 0; i < table.size; ++i)
+      opcodes_.emplace(table.begin[i].name, &table.begin[i]);
+}
+
+bool Decoder::fail(const std::string &message) {
+  if (!error_.empty())
+    return false;
+  error_ = "ptx line " + std::to_string(ast_ ? ast_->line : function_.line) +
+           ": " + message;
+  return false;
+}
+
+// Modifiers.
+
+std::string_view Decoder::peek() const {
+  return atEnd() ? std::string_view() : ast_->modifiers[modifier_];
+}
+
+std::string_view Decoder::nextModifier() {
+  std::string_view result = peek();
+  modifier_ += !atEnd();
+  return result;
+}
+
+bool Decoder::take(std::string_view modifier) {
+  if (atEnd() || ast_->modifiers[modifier_] != modifier)
+    return false;
+  ++modifier_;
+  return true;
+}
+
+int Decoder::takeOneOf(std::initializer_list<std::string_view> modifiers) {
+  int index = 0;
+  for (std::string_view modifier : modifiers) {
+    if (take(modifier))
+      return index;
+    ++index;
+  }
+  return -1;
+}
+
+bool Decoder::need(std::string_view modifier) {
+  if (take(modifier))
+    return true;
+  return fail("expected '." + std::string(modifier) + "' in " +
+              quote(ast_->opcode) + ", but got " +
+              (atEnd() ? "no modifier" : quote(peek())));
+}
+
+bool Decoder::takeType(Type &type) {
+  Type parsed = atEnd() ? Type::None : parseType(peek());
+  if (parsed == Type::None)
+    return false;
+  type = parsed;
+  ++modifier_;
+  return true;
+}
+
+bool Decoder::needType(Type &type, std::initializer_list<Type> allowed) {
+  std::string_view name = peek();
+  if (!takeType(type))
+    return fail("expected a type in " + quote(ast_->opcode) + ", but got " +
+                (name.empty() ? "no modifier" : "'." + std::string(name) + "'"));
+  if (allowed.size() == 0 ||
+      std::find(allowed.begin(), allowed.end(), type) != allowed.end())
+    return true;
+  return fail("unsupported type '." + std::string(name) + "' of " +
+              quote(ast_->opcode));
+}
+
+bool Decoder::finish() {
+  if (!error_.empty())
+    return false;
+  if (!atEnd())
+    return fail("unknown modifier '." + std::string(peek()) + "' of " +
+                quote(ast_->opcode));
+  if (operand_ != ast_->operands.size())
+    return fail("expected " + std::to_string(operand_) + " operands of " +
+                quote(ast_->opcode) + ", but got " +
+                std::to_string(ast_->operands.size()));
+  return true;
+}
+
+// Operands.
+
+size_t Decoder::remaining() const { return ast_->operands.size() - operand_; }
+
+const ptx::Operand *Decoder::peekOperand() const {
+  return remaining() ? &ast_->operands[operand_] : nullptr;
+}
+
+const uint32_t *Decoder::constant(uint64_t bits, unsigned bytes) {
+  const uint32_t *&entry = constants_[{bits, bytes == 8}];
+  if (!entry) {
+    std::array<uint32_t, 64> &lanes = program_->constants.emplace_back();
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      if (bytes == 8) {
+        lanes[2 * lane] = static_cast<uint32_t>(bits);
+        lanes[2 * lane + 1] = static_cast<uint32_t>(bits >> 32);
+      } else {
+        lanes[lane] = lanes[lane + 32] = static_cast<uint32_t>(bits);
+      }
+    }
+    entry = lanes.data();
+  }
+  return entry;
+}
+
+bool Decoder::resolveRegister(std::string_view name, RegisterInfo &info) {
+  size_t digits = name.find_last_not_of("0123456789") + 1;
+  uint64_t index = 0;
+  bool numbered = digits < name.size() && name.size() - digits < 9;
+  if (numbered)
+    for (char c : name.substr(digits))
+      index = index * 10 + static_cast<uint64_t>(c - '0');
+  std::string_view prefix = name.substr(0, digits);
+  for (uint32_t scope = ast_ ? ast_->scope : 0;; scope = function_.scopes[scope]) {
+    const auto &registers = scopes_[scope].registers;
+    if (auto it = registers.find(name);
+        it != registers.end() && !it->second.count) {
+      info = it->second;
+      return true;
+    }
+    if (auto it = registers.find(prefix); numbered && it != registers.end() &&
+                                          index < it->second.count) {
+      info = it->second;
+      unsigned words = info.type == Type::Pred     ? 1
+                       : typeBytes(info.type) == 8 ? 64
+                                                   : 32;
+      info.slot += static_cast<uint32_t>(index) * words;
+      return true;
+    }
+    if (scope == 0)
+      return false;
+  }
+}
+
+bool Decoder::resolveSymbol(std::string_view name, Symbol &symbol) {
+  for (uint32_t scope = ast_->scope;; scope = function_.scopes[scope]) {
+    auto it = scopes_[scope].variables.find(name);
+    if (it != scopes_[scope].variables.end()) {
+      symbol = it->second;
+      return true;
+    }
+    if (scope == 0)
+      break;
+  }
+  auto it = symbols_.find(name);
+  if (it == symbols_.end())
+    return false;
+  symbol = it->second;
+  return true;
+}
+
+bool Decoder::resolveLabel(std::string_view name, uint32_t &target) {
+  for (uint32_t scope = ast_->scope;; scope = function_.scopes[scope]) {
+    auto it = scopes_[scope].labels.find(name);
+    if (it != scopes_[scope].labels.end()) {
+      target = it->second;
+      return true;
+    }
+    if (scope == 0)
+      return fail("undefined label " + quote(name));
+  }
+}
+
+/// The bits of an immediate as `type`; false if it cannot be one.
+static bool immediateBits(const ptx::Operand &operand, Type type,
+                          uint64_t &bits) {
+  unsigned bytes = typeBytes(type);
+  switch (operand.kind) {
+  case ptx::Operand::Integer:
+    if (type == Type::F32 || type == Type::F64)
+      return false;
+    bits = bytes >= 8 ? operand.integer
+                      : operand.integer & ((uint64_t(1) << (8 * bytes)) - 1);
+    return true;
+  case ptx::Operand::Single:
+    bits = operand.integer;
+    return bytes == 4;
+  case ptx::Operand::Real:
+    if (bytes == 8) {
+      std::memcpy(&bits, &operand.real, sizeof bits);
+    } else {
+      float narrow = static_cast<float>(operand.real);
+      uint32_t word = 0;
+      std::memcpy(&word, &narrow, sizeof word);
+      bits = word;
+    }
+    return bytes == 8 || (bytes == 4 && isFloat(type)) || type == Type::B32;
+  default:
+    return false;
+  }
+}
+
+bool Decoder::resolve(const ptx::Operand &operand, Operand &result, Type type,
+                      bool wider, bool isDestination) {
+  unsigned bytes = typeBytes(type);
+  result.isWritten = isDestination;
+  result.isRead = !isDestination;
+  result.negated = operand.negated;
+  if (operand.kind == ptx::Operand::Name) {
+    if (operand.name == "_") {
+      if (!isDestination)
+        return fail("expected a source operand, but got '_'");
+      result.kind = Operand::Sink;
+      result.isWritten = false;
+      return true;
+    }
+    RegisterInfo info;
+    if (resolveRegister(operand.name, info)) {
+      if ((info.type == Type::Pred) != (type == Type::Pred))
+        return fail("expected a register of type '." +
+                    std::string(typeName(type)) + "', but got " +
+                    quote(operand.name) + " of type '." + typeName(info.type) +
+                    "'");
+      if (type == Type::Pred) {
+        result.kind = Operand::Predicate;
+        result.slot = info.slot;
+        return true;
+      }
+      if (operand.negated)
+        return fail("unexpected '!' on " + quote(operand.name));
+      unsigned width = typeBytes(info.type);
+      if (wider ? width < bytes : width != bytes)
+        return fail("expected a register of " + std::to_string(8 * bytes) +
+                    " bits, but got " + quote(operand.name) + " of " +
+                    std::to_string(8 * width));
+      result.kind = Operand::Register;
+      result.slot = info.slot;
+      result.bytes = width == 8 ? 8 : 4;
+      return true;
+    }
+    if (isDestination || type == Type::Pred)
+      return fail("undefined register " + quote(operand.name));
+    for (const SpecialEntry &entry : specialTable)
+      if (operand.name == entry.name) {
+        if (bytes != 4)
+          return fail("expected a 32-bit read of " + quote(operand.name));
+        result.kind = Operand::Register;
+        result.bytes = 4;
+        result.slot = static_cast<uint32_t>(entry.index) * 32;
+        return true;
+      }
+    Symbol symbol;
+    bool isWarpSize = operand.name == "WARP_SZ";
+    if (!isWarpSize && !resolveSymbol(operand.name, symbol))
+      return fail("undefined name " + quote(operand.name));
+    result.kind = Operand::Constant;
+    result.bytes = bytes == 8 ? 8 : 4;
+    result.constant = constant(isWarpSize ? 32 : symbol.address, bytes);
+    return bytes >= 4 || isWarpSize ||
+           fail("expected a 32 or 64-bit read of an address");
+  }
+  uint64_t bits = 0;
+  if (isDestination || type == Type::Pred || !immediateBits(operand, type, bits))
+    return fail(std::string("expected ") +
+                (isDestination ? "a register" : "an operand") + " of type '." +
+                typeName(type) + "' as operand " +
+                std::to_string(operand_ + 1) + " of " + quote(ast_->opcode));
+  result.kind = Operand::Constant;
+  result.bytes = bytes == 8 ? 8 : 4;
+  result.constant = constant(bits, bytes);
+  return true;
+}
+
+/// Where the operand count is short, say so once.
+#define ATTN_NEED_OPERAND(name)                                                \
+  const ptx::Operand *name = peekOperand();                                    \
+  if (!name)                                                                   \
+    return fail("too few operands of " + quote(ast_->opcode));
+
+bool Decoder::destination(Type type, bool wider) {
+  ATTN_NEED_OPERAND(operand);
+  Operand result;
+  if (!resolve(*operand, result, type, wider, true))
+    return false;
+  inst_->operands.push_back(result);
+  ++operand_;
+  return true;
+}
+
+bool Decoder::source(Type type, bool wider) {
+  ATTN_NEED_OPERAND(operand);
+  Operand result;
+  if (!resolve(*operand, result, type, wider, false))
+    return false;
+  inst_->operands.push_back(result);
+  ++operand_;
+  return true;
+}
+
+bool Decoder::predicateDestination() { return destination(Type::Pred); }
+bool Decoder::predicateSource() { return source(Type::Pred); }
+
+/// `d|p` or `d`: pushes d and p.
+bool Decoder::pair(Type type) {
+  ATTN_NEED_OPERAND(operand);
+  Operand first, second;
+  if (operand->kind == ptx::Operand::Pair) {
+    if (!resolve(operand->elements[0], first, type, false, true) ||
+        !resolve(operand->elements[1], second, Type::Pred, false, true))
+      return false;
+  } else if (!resolve(*operand, first, type, false, true)) {
+    return false;
+  }
+  inst_->operands.push_back(first);
+  inst_->operands.push_back(second);
+  ++operand_;
+  return true;
+}
+
+bool Decoder::destinations(Type type, unsigned count, bool wider) {
+  ATTN_NEED_OPERAND(operand);
+  if (operand->kind != ptx::Operand::Vector)
+    return count == 1 ? destination(type, wider)
+                      : fail("expected a vector of " + std::to_string(count) +
+                             " operands");
+  if (operand->elements.size() != count)
+    return fail("expected a vector of " + std::to_string(count) +
+                " operands, but got " +
+                std::to_string(operand->elements.size()));
+  for (const ptx::Operand &element : operand->elements) {
+    Operand result;
+    if (!resolve(element, result, type, wider, true))
+      return false;
+    inst_->operands.push_back(result);
+  }
+  ++operand_;
+  return true;
+}
+
+bool Decoder::sources(Type type, unsigned count, bool wider) {
+  ATTN_NEED_OPERAND(operand);
+  if (operand->kind != ptx::Operand::Vector)
+    return count == 1 ? source(type, wider)
+                      : fail("expected a vector of " + std::to_string(count) +
+                             " operands");
+  if (operand->elements.size() != count)
+    return fail("expected a vector of " + std::to_string(count) +
+                " operands, but got " +
+                std::to_string(operand->elements.size()));
+  for (const ptx::Operand &element : operand->elements) {
+    Operand result;
+    if (!resolve(element, result, type, wider, false))
+      return false;
+    inst_->operands.push_back(result);
+  }
+  ++operand_;
+  return true;
+}
+
+bool Decoder::resolveAddress(const ptx::Operand &operand, Operand &result) {
+  if (operand.kind != ptx::Operand::Address)
+    return fail("expected an address as operand " +
+                std::to_string(operand_ + 1) + " of " + quote(ast_->opcode));
+  const ptx::Operand &base = operand.elements[0];
+  result.kind = Operand::Address;
+  result.offset = operand.offset;
+  result.isRead = true;
+  if (base.kind == ptx::Operand::Integer) {
+    result.bytes = 8;
+    result.constant = constant(base.integer, 8);
+    return true;
+  }
+  if (base.kind != ptx::Operand::Name)
+    return fail("expected a register or a name as the base of an address");
+  RegisterInfo info;
+  if (resolveRegister(base.name, info)) {
+    unsigned width = typeBytes(info.type);
+    if (info.type == Type::Pred || width < 4)
+      return fail("expected a 32 or 64-bit register as the base of an address");
+    result.bytes = width == 8 ? 8 : 4;
+    result.slot = info.slot;
+    return true;
+  }
+  Symbol symbol;
+  if (!resolveSymbol(base.name, symbol))
+    return fail("undefined name " + quote(base.name));
+  result.bytes = 8;
+  result.constant = constant(symbol.address, 8);
+  return true;
+}
+
+bool Decoder::address() {
+  ATTN_NEED_OPERAND(operand);
+  Operand result;
+  if (!resolveAddress(*operand, result))
+    return false;
+  if (operand->elements.size() != 1)
+    return fail("expected one address in the brackets");
+  inst_->operands.push_back(result);
+  ++operand_;
+  return true;
+}
+
+bool Decoder::tensorAddress(unsigned coordinates) {
+  ATTN_NEED_OPERAND(operand);
+  Operand result;
+  if (!resolveAddress(*operand, result))
+    return false;
+  if (operand->elements.size() != 2 ||
+      operand->elements[1].kind != ptx::Operand::Vector ||
+      operand->elements[1].elements.size() != coordinates)
+    return fail("expected an address and " + std::to_string(coordinates) +
+                " coordinates");
+  inst_->operands.push_back(result);
+  for (const ptx::Operand &element : operand->elements[1].elements) {
+    Operand coordinate;
+    if (!resolve(element, coordinate, Type::S32, false, false))
+      return false;
+    inst_->operands.push_back(coordinate);
+  }
+  ++operand_;
+  return true;
+}
+
+bool Decoder::immediate(int64_t &value, int64_t low, int64_t high) {
+  ATTN_NEED_OPERAND(operand);
+  if (operand->kind != ptx::Operand::Integer)
+    return fail("expected an immediate as operand " +
+                std::to_string(operand_ + 1) + " of " + quote(ast_->opcode));
+  value = static_cast<int64_t>(operand->integer);
+  if (value < low || value > high)
+    return fail("expected an immediate from " + std::to_string(low) + " to " +
+                std::to_string(high) + ", but got " + std::to_string(value));
+  ++operand_;
+  return true;
+}
+
+bool Decoder::label(uint32_t &target) {
+  ATTN_NEED_OPERAND(operand);
+  if (operand->kind != ptx::Operand::Name)
+    return fail("expected a label");
+  ++operand_;
+  return resolveLabel(operand->name, target);
+}
+
+bool Decoder::labels(std::vector<uint32_t> &targets) {
+  ATTN_NEED_OPERAND(operand);
+  if (operand->kind != ptx::Operand::Name)
+    return fail("expected the name of a .branchtargets list");
+  for (uint32_t scope = ast_->scope;; scope = function_.scopes[scope]) {
+    auto it = scopes_[scope].targets.find(operand->name);
+    if (it != scopes_[scope].targets.end()) {
+      for (std::string_view name : it->second->labels) {
+        uint32_t target = 0;
+        if (!resolveLabel(name, target))
+          return false;
+        targets.push_back(target);
+      }
+      ++operand_;
+      return true;
+    }
+    if (scope == 0)
+      return fail("undefined name " + quote(operand->name));
+  }
+}
+
+// Declarations.
+
+static uint64_t alignUp(uint64_t value, uint64_t alignment) {
+  return (value + alignment - 1) / alignment * alignment;
+}
+
+bool Decoder::declareRegister(const ptx::Register &reg) {
+  Type type = parseType(reg.type);
+  if (type == Type::None || type == Type::B128 || isFloat(type) != 0)
+    if (type != Type::F32 && type != Type::F64)
+      return fail("ptx line " + std::to_string(reg.line) +
+                  ": unsupported register type '." + std::string(reg.type) +
+                  "'");
+  uint64_t count = reg.count ? reg.count : 1;
+  RegisterInfo info{type, 0, reg.count};
+  if (type == Type::Pred) {
+    info.slot = static_cast<uint32_t>(program_->predicates);
+    program_->predicates += count;
+  } else {
+    info.slot = static_cast<uint32_t>(program_->registerWords);
+    program_->registerWords += count * (typeBytes(type) == 8 ? 64 : 32);
+    program_->registerNames.push_back({info.slot, std::string(reg.name)});
+  }
+  if (program_->registerWords > (uint64_t(1) << 25) ||
+      program_->predicates > (1 << 20))
+    return fail("too many registers");
+  if (!scopes_[reg.scope].registers.emplace(reg.name, info).second)
+    return fail("register " + quote(reg.name) + " is declared twice");
+  return true;
+}
+
+bool Decoder::declareVariable(const ptx::Variable &variable) {
+  Symbol symbol;
+  symbol.space = variable.space;
+  uint64_t end = 0;
+  if (variable.space == ptx::Space::Shared && variable.isExtern)
+    return fail("extern variable " + quote(variable.name) +
+                " inside a function");
+  uint32_t &used = variable.space == ptx::Space::Shared
+                       ? program_->staticSharedBytes
+                       : program_->localBytes;
+  symbol.address = alignUp(used, variable.alignment);
+  end = symbol.address + variable.bytes;
+  if (end > (1 << 24))
+    return fail("variable " + quote(variable.name) + " is too large");
+  used = static_cast<uint32_t>(end);
+  if (!scopes_[variable.scope].variables.emplace(variable.name, symbol).second)
+    return fail("variable " + quote(variable.name) + " is declared twice");
+  return true;
+}
+
+bool Decoder::declareParameters() {
+  uint64_t offset = 0;
+  for (const ptx::Variable &variable : function_.parameters) {
+    offset = alignUp(offset, std::max(1u, variable.alignment));
+    Symbol symbol{ptx::Space::Param, offset};
+    program_->parameters.push_back({std::string(variable.name),
+                                    static_cast<uint32_t>(offset),
+                                    static_cast<uint32_t>(variable.bytes)});
+    if (!scopes_[0].variables.emplace(variable.name, symbol).second)
+      return fail("parameter " + quote(variable.name) + " is declared twice");
+    offset += variable.bytes;
+  }
+  // The hardware's limit.
+  if (offset > 32764)
+    return fail("kernel " + quote(function_.name) +
+                " has more than 32764 bytes of parameters");
+  program_->parameterBytes = static_cast<uint32_t>(offset);
+  return true;
+}
+
+/// Module-level shared variables come first, then the function's own, then
+/// the dynamic part, where every extern variable begins.
+bool Decoder::declare() {
+  program_->name = function_.name;
+  program_->text = module_.text;
+  program_->registerWords = size_t(Special::Count) * 32;
+  program_->staticSharedBytes = sharedReservedBytes;
+  uint32_t dynamicAlignment = 16;
+  for (const ptx::Variable &variable : module_.variables) {
+    if (variable.space != ptx::Space::Shared)
+      continue;
+    if (variable.isExtern)
+      dynamicAlignment = std::max(dynamicAlignment, variable.alignment);
+    else if (!declareVariable(variable))
+      return false;
+  }
+  for (const ptx::Register &reg : function_.registers)
+    if (!declareRegister(reg))
+      return false;
+  for (const ptx::Variable &variable : function_.variables)
+    if (!declareVariable(variable))
+      return false;
+  program_->dynamicSharedOffset = static_cast<uint32_t>(
+      alignUp(program_->staticSharedBytes, dynamicAlignment));
+  for (const ptx::Variable &variable : module_.variables)
+    if (variable.space == ptx::Space::Shared && variable.isExtern)
+      scopes_[0].variables.emplace(
+          variable.name,
+          Symbol{ptx::Space::Shared, program_->dynamicSharedOffset});
+  for (const ptx::Label &label : function_.labels)
+    if (!scopes_[label.scope].labels.emplace(label.name, label.target).second)
+      return fail("ptx line " + std::to_string(label.line) + ": label " +
+                  quote(label.name) + " is defined twice");
+  for (const ptx::BranchTargets &targets : function_.branchTargets)
+    scopes_[targets.scope].targets.emplace(targets.name, &targets);
+  std::copy(std::begin(function_.maxThreads), std::end(function_.maxThreads),
+            program_->maxThreads);
+  std::copy(std::begin(function_.requiredThreads),
+            std::end(function_.requiredThreads), program_->requiredThreads);
+  std::copy(std::begin(function_.clusterSize), std::end(function_.clusterSize),
+            program_->clusterSize);
+  program_->minBlocksPerMultiprocessor = function_.minBlocksPerMultiprocessor;
+  program_->maxRegisters = function_.maxRegisters;
+  return declareParameters();
+}
+
+bool Decoder::decodeInstruction(const ptx::Instruction &ast) {
+  ast_ = &ast;
+  modifier_ = operand_ = 0;
+  inst_ = &program_->insts.emplace_back();
+  inst_->line = ast.line;
+  inst_->text = ast.text;
+  if (!ast.guard.empty()) {
+    RegisterInfo info;
+    if (!resolveRegister(ast.guard, info) || info.type != Type::Pred)
+      return fail("expected a predicate, but got " + quote(ast.guard));
+    inst_->guard = static_cast<int32_t>(info.slot);
+    inst_->guardNegated = ast.guardNegated;
+  }
+  auto it = opcodes_.find(ast.opcode);
+  if (it == opcodes_.end())
+    return fail("unknown instruction " + quote(ast.opcode));
+  inst_->cls = it->second->cls;
+  return it->second->decode(*this, *inst_) && finish();
+}
+
+Expected<std::shared_ptr<Program>>
+attn::runtime::emulator::decode(const ptx::Module &module,
+                                const ptx::Function &function,
+                                const SymbolTable &symbols) {
+  Decoder decoder(module, function, symbols);
+  bool good = decoder.declare();
+  for (size_t i = 0; good && i < function.body.size(); ++i)
+    good = decoder.decodeInstruction(function.body[i]);
+  if (!good)
+    return Status::invalidArgument(decoder.error());
+  // Falling off the end is a return.
+  Inst end;
+  end.execute = [](Context &, const Inst &) { return Step::Exit; };
+  end.line = function.body.empty() ? function.line : function.body.back().line;
+  end.text = "end of the kernel";
+  decoder.program_->insts.push_back(std::move(end));
+  analyzeFlow(*decoder.program_);
+  return decoder.program_;
+}

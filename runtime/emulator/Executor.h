@@ -1,0 +1,28 @@
+//===- Executor.h - What instructions ask of the executor -------*- C++ -*-===//
+//
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_RUNTIME_EMULATOR_EXECUTOR_H
+#define ATTN_RUNTIME_EMULATOR_EXECUTOR_H
+
+#include "runtime/emulator/Machine.h"
+
+namespace attn::runtime::emulator {
+
+/// Sends the lanes of `taken` to `target`, the rest of the fragment to the
+/// next instruction.
+Step branch(Context &context, const Inst &inst, uint32_t taken,
+            uint32_t target);
+
+/// Puts the context's fragment to sleep; the caller returns Wait or Retry.
+void sleep(Context &context, Wait wait, uint64_t key);
+
+/// A warp that ends gives its registers to the block's setmaxnreg pool.
+void returnRegisters(Block &block, Warp &warp);
+
+} // namespace attn::runtime::emulator
+
+#endif // ATTN_RUNTIME_EMULATOR_EXECUTOR_H

@@ -1,0 +1,128 @@
+//===- Race.cpp - Data races by happens-before ----------------------------===//
+//
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/emulator/Race.h"
+
+using namespace attn::runtime::emulator;
+
+/// States kept before the unreachable ones are dropped.
+static constexpr size_t initialCompaction = 1 << 16;
+/// Reads by other blocks that a granule remembers: K and V are read by many,
+/// and one of them is enough to catch a later write.
+static constexpr size_t maxForeignReads = 2;
+static constexpr size_t maxAccesses = 96;
+
+void RaceTable::clear() {
+  states_.assign(1, State());
+  compactAt_ = initialCompaction;
+}
+
+void RaceTable::compact(const std::function<void(const Visit &)> &ranges) {
+  std::vector<uint32_t> renumbered(states_.size(), 0);
+  std::vector<State> kept(1);
+  ranges([&](uint32_t *states, uint64_t count) {
+    for (uint64_t i = 0; i < count; ++i) {
+      if (!states[i])
+        continue;
+      uint32_t &number = renumbered[states[i]];
+      if (!number) {
+        number = static_cast<uint32_t>(kept.size());
+        kept.push_back(std::move(states_[states[i]]));
+      }
+      states[i] = number;
+    }
+  });
+  states_ = std::move(kept);
+  compactAt_ = std::max(initialCompaction, 2 * states_.size());
+}
+
+bool RaceAccess::isOrdered(const Access &other, const Clock &clock) const {
+  if (other.block == access_.block)
+    return other.epoch <= clock[other.agent];
+  if (!order_.foreign)
+    return false;
+  auto it = order_.foreign->find(other.block);
+  return it != order_.foreign->end() && other.epoch <= it->second[other.agent];
+}
+
+bool RaceAccess::conflictsWith(const Access &other) {
+  uint8_t both = access_.flags & other.flags;
+  if (!((access_.flags | other.flags) & Access::Write) ||
+      (both & Access::Atomic) || !(access_.bytes & other.bytes))
+    return false;
+  bool sameAgent =
+      other.block == access_.block && other.agent == access_.agent;
+  conflict.other = other;
+  conflict.missingProxyFence = false;
+  if (sameAgent && !(access_.flags & Access::Async))
+    return other.lane != access_.lane && other.lane != Access::wholeWarp &&
+           access_.lane != Access::wholeWarp &&
+           other.epoch >= order_.laneEpoch;
+  if (!isOrdered(other, order_.known->seen))
+    return true;
+  // A write by ordinary stores reaches the async proxy only through a fence.
+  if ((access_.flags & Access::Async) && (other.flags & Access::Write) &&
+      !(other.flags & Access::Async) && other.block == access_.block &&
+      !isOrdered(other, order_.known->fenced)) {
+    conflict.missingProxyFence = true;
+    return true;
+  }
+  return false;
+}
+
+bool RaceAccess::transition(uint32_t old, uint32_t &result) {
+  for (size_t i = 0; i < cache_.size(); ++i)
+    if (cache_[i].first == old) {
+      result = cache_[i].second;
+      std::swap(cache_[i], cache_[i / 2]);
+      return true;
+    }
+  for (const Access &other : table_.states_[old])
+    if (conflictsWith(other))
+      return false;
+  std::vector<Access> next;
+  bool isWrite = access_.flags & Access::Write;
+  size_t foreignReads = 0;
+  for (const Access &other : table_.states_[old]) {
+    bool covered = !(other.bytes & ~access_.bytes);
+    bool sameReader = other.block == access_.block &&
+                      other.agent == access_.agent &&
+                      other.flags == access_.flags &&
+                      (other.lane == access_.lane ||
+                       access_.lane == Access::wholeWarp);
+    if (covered && (sameReader || (isWrite && !(other.flags & Access::Atomic &&
+                                                access_.flags & Access::Atomic))))
+      continue;
+    if (other.block != access_.block && !(other.flags & Access::Write) &&
+        ++foreignReads > maxForeignReads)
+      continue;
+    next.push_back(other);
+  }
+  if (next.size() >= maxAccesses)
+    next.erase(next.begin());
+  next.push_back(access_);
+  result = static_cast<uint32_t>(table_.states_.size());
+  table_.states_.push_back(std::move(next));
+  cache_.push_back({old, result});
+  return true;
+}
+
+bool RaceAccess::apply(uint32_t *states, uint64_t count) {
+  uint32_t lastOld = UINT32_MAX, lastNew = 0;
+  for (uint64_t i = 0; i < count; ++i) {
+    if (states[i] != lastOld) {
+      uint32_t old = states[i];
+      if (!transition(old, lastNew)) {
+        granule = i;
+        return false;
+      }
+      lastOld = old;
+    }
+    states[i] = lastNew;
+  }
+  return true;
+}

@@ -1,0 +1,112 @@
+//===- Race.h - Data races by happens-before --------------------*- C++ -*-===//
+//
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Every 4 bytes of memory have a state: the accesses that a later one may
+// still conflict with. A tile of thousands of granules sees the same few
+// accesses, so states are interned: a granule holds a number, and an access
+// checks each distinct old state once and then replaces numbers.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_RUNTIME_EMULATOR_RACE_H
+#define ATTN_RUNTIME_EMULATOR_RACE_H
+
+#include "runtime/emulator/Clock.h"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+namespace attn::runtime::emulator {
+
+struct Access {
+  /// All lanes of the warp together.
+  static constexpr uint8_t wholeWarp = 255;
+  enum Flags : uint8_t {
+    Write = 1,
+    Atomic = 2,
+    /// By the async proxy: TMA, bulk copies, wgmma.
+    Async = 4,
+  };
+
+  uint32_t block = 0;
+  uint32_t epoch = 0;
+  /// Index into Program::insts.
+  uint32_t inst = 0;
+  uint16_t agent = 0;
+  uint8_t lane = wholeWarp;
+  uint8_t flags = 0;
+  /// Which of the granule's 4 bytes.
+  uint8_t bytes = 15;
+};
+
+/// What the accessing side knows of others.
+struct Order {
+  const Knowledge *known = nullptr;
+  /// Clocks of other blocks' agents, by block.
+  const std::map<uint32_t, Clock> *foreign = nullptr;
+  /// The warp's own accesses from this epoch on are ordered only within a
+  /// lane.
+  uint32_t laneEpoch = 0;
+};
+
+struct Conflict {
+  Access other;
+  /// The other access is ordered, but no proxy fence made it visible.
+  bool missingProxyFence = false;
+};
+
+class RaceTable;
+
+/// One access, applied to any number of ranges.
+class RaceAccess {
+public:
+  RaceAccess(RaceTable &table, const Access &access, const Order &order)
+      : table_(table), access_(access), order_(order) {}
+
+  /// False if it conflicts with an earlier one; see `conflict` and `granule`.
+  bool apply(uint32_t *states, uint64_t count);
+
+  Conflict conflict;
+  /// Where in the last range.
+  uint64_t granule = 0;
+
+private:
+  bool transition(uint32_t old, uint32_t &result);
+  bool conflictsWith(const Access &other);
+  bool isOrdered(const Access &other, const Clock &clock) const;
+
+  RaceTable &table_;
+  Access access_;
+  Order order_;
+  /// Old and new state, most recent first.
+  std::vector<std::pair<uint32_t, uint32_t>> cache_;
+};
+
+class RaceTable {
+public:
+  RaceTable() { clear(); }
+  void clear();
+
+  bool needsCompaction() const { return states_.size() > compactAt_; }
+  /// Renumbers: `ranges` must call back with every array of states in use.
+  using Visit = std::function<void(uint32_t *states, uint64_t count)>;
+  void compact(const std::function<void(const Visit &)> &ranges);
+
+private:
+  friend class RaceAccess;
+  using State = std::vector<Access>;
+
+  std::vector<State> states_;
+  size_t compactAt_ = 0;
+};
+
+} // namespace attn::runtime::emulator
+
+#endif // ATTN_RUNTIME_EMULATOR_RACE_H
