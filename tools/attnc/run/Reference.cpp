@@ -1,0 +1,199 @@
+//===- Reference.cpp - Attention in float64 -------------------------------===//
+//
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/attnc/run/Reference.h"
+
+#include "tools/attnc/run/MatrixKernels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace attnc {
+
+namespace {
+
+/// Which keys a row sees, and what becomes of a score: everything of a problem
+/// that is no matrix product. A new mask or bias goes here and nowhere else.
+class Scores {
+public:
+  explicit Scores(const Problem &problem) : problem_(problem) {
+    offset_ = problem.mask.bottomRight ? problem.keys - problem.queries : 0;
+  }
+
+  /// No key outside [first, last) is visible to the row.
+  int64_t first(int64_t row) const {
+    int64_t bound = 0;
+    if (problem_.mask.left)
+      bound = row + offset_ - *problem_.mask.left;
+    return std::clamp<int64_t>(bound, 0, problem_.keys);
+  }
+  int64_t last(int64_t row) const {
+    int64_t bound = problem_.keys;
+    if (problem_.mask.right)
+      bound = row + offset_ + *problem_.mask.right + 1;
+    return std::clamp<int64_t>(bound, first(row), problem_.keys);
+  }
+
+  /// From <q, k> to what the softmax takes.
+  template <typename T>
+  T transform(T product) const {
+    T score = static_cast<T>(problem_.scale) * product;
+    if (problem_.softcap) {
+      T cap = static_cast<T>(*problem_.softcap);
+      score = cap * std::tanh(score / cap);
+    }
+    return score;
+  }
+
+private:
+  const Problem &problem_;
+  int64_t offset_ = 0;
+};
+
+/// Computes one block in the type T; `round` is applied to scores and weights.
+template <typename T, typename Round>
+class BlockEvaluator {
+public:
+  BlockEvaluator(const Problem &problem, const ReferenceInputs &inputs,
+                 RowBlock &block, Round round)
+      : problem_(problem), inputs_(inputs), block_(block), scores_(problem),
+        round_(round), rows_(block.rows.size()) {
+    begin_ = problem.keys;
+    end_ = 0;
+    for (int64_t row : block.rows) {
+      begin_ = std::min(begin_, scores_.first(row));
+      end_ = std::max(end_, scores_.last(row));
+    }
+    end_ = std::max(end_, begin_);
+  }
+
+  void run() {
+    block_.o.assign(rows_ * problem_.headDimVo, 0);
+    block_.lse.assign(rows_, -std::numeric_limits<double>::infinity());
+    weights_.assign(rows_ * width(), T(0));
+    sums_.assign(rows_, 0);
+    multiplyQueriesByKeys();
+    for (int64_t r = 0; r < rows_; ++r)
+      softmaxRow(r);
+    multiplyWeightsByValues();
+  }
+
+private:
+  int64_t width() const { return end_ - begin_; }
+
+  /// One row of a tensor whose rows belong to (batch, position, head).
+  void loadRow(const HostTensor &tensor, int64_t head, int64_t position,
+               int64_t size, float *to) const {
+    tensor.loadRow(block_.batch * tensor.stride("b") +
+                       position * tensor.stride("s") +
+                       head * tensor.stride("h"),
+                   size, to);
+  }
+
+  void multiplyQueriesByKeys() {
+    int64_t depth = problem_.headDimQk;
+    std::vector<float> line(depth);
+    std::vector<T> queries(rows_ * depth), keys(depth * kTile);
+    for (int64_t r = 0; r < rows_; ++r) {
+      loadRow(*inputs_.q, block_.head, block_.rows[r], depth, line.data());
+      std::copy(line.begin(), line.end(), queries.begin() + r * depth);
+    }
+    int64_t kvHead = block_.head / problem_.groupSize();
+    for (int64_t j = begin_; j < end_; j += kTile) {
+      int64_t size = std::min(kTile, end_ - j);
+      // Transposed, so that the loop over keys runs along memory.
+      for (int64_t t = 0; t < size; ++t) {
+        loadRow(*inputs_.k, kvHead, j + t, depth, line.data());
+        for (int64_t c = 0; c < depth; ++c)
+          keys[c * kTile + t] = line[c];
+      }
+      for (int64_t r = 0; r < rows_; ++r)
+        accumulateProducts(queries.data() + r * depth, keys.data(), kTile,
+                           depth, size,
+                           weights_.data() + r * width() + (j - begin_));
+    }
+  }
+
+  /// Turns a row of products into weights, in place.
+  void softmaxRow(int64_t r) {
+    int64_t row = block_.rows[r];
+    int64_t first = scores_.first(row), last = scores_.last(row);
+    T *line = weights_.data() + r * width() - begin_; // indexed by key
+    T maximum = -std::numeric_limits<T>::infinity();
+    bool hasNan = false;
+    for (int64_t j = first; j < last; ++j) {
+      line[j] = round_(scores_.transform(line[j]));
+      maximum = std::max(maximum, line[j]);
+      hasNan |= line[j] != line[j];
+    }
+    if (maximum == -std::numeric_limits<T>::infinity() && !hasNan)
+      return; // an empty row: o = 0, lse = -inf
+    double sum = 0;
+    for (int64_t j = first; j < last; ++j) {
+      line[j] = std::exp(line[j] - maximum);
+      sum += line[j];
+    }
+    for (int64_t j = first; j < last; ++j)
+      line[j] = round_(static_cast<T>(line[j] / sum));
+    sums_[r] = sum;
+    block_.lse[r] = static_cast<double>(maximum) + std::log(sum);
+  }
+
+  void multiplyWeightsByValues() {
+    int64_t depth = problem_.headDimVo;
+    int64_t kvHead = block_.head / problem_.groupSize();
+    std::vector<float> line(depth);
+    std::vector<T> values(kTile * depth), o(rows_ * depth, T(0));
+    for (int64_t j = begin_; j < end_; j += kTile) {
+      int64_t size = std::min(kTile, end_ - j);
+      for (int64_t t = 0; t < size; ++t) {
+        loadRow(*inputs_.v, kvHead, j + t, depth, line.data());
+        std::copy(line.begin(), line.end(), values.begin() + t * depth);
+      }
+      for (int64_t r = 0; r < rows_; ++r) {
+        if (sums_[r] == 0)
+          continue; // an empty row
+        int64_t from = std::max(j, scores_.first(block_.rows[r]));
+        int64_t to = std::min(j + size, scores_.last(block_.rows[r]));
+        accumulateRows(weights_.data() + r * width() + (from - begin_),
+                       values.data() + (from - j) * depth, to - from, depth,
+                       o.data() + r * depth);
+      }
+    }
+    std::copy(o.begin(), o.end(), block_.o.begin());
+  }
+
+  static constexpr int64_t kTile = 128;
+  const Problem &problem_;
+  const ReferenceInputs &inputs_;
+  RowBlock &block_;
+  Scores scores_;
+  Round round_;
+  int64_t rows_;
+  /// The keys that any row of the block sees.
+  int64_t begin_, end_;
+  std::vector<T> weights_;
+  /// Of exponentials; 0 for an empty row, NaN where a score is.
+  std::vector<double> sums_;
+};
+
+} // namespace
+
+void computeReference(const Problem &problem, const ReferenceInputs &inputs,
+                      RowBlock &block) {
+  auto exact = [](double value) { return value; };
+  BlockEvaluator<double, decltype(exact)>(problem, inputs, block, exact).run();
+}
+
+void computePlain(const Problem &problem, const ReferenceInputs &inputs,
+                  FloatFormat format, RowBlock &block) {
+  auto round = [format](float value) { return roundMantissa(value, format); };
+  BlockEvaluator<float, decltype(round)>(problem, inputs, block, round).run();
+}
+
+} // namespace attnc

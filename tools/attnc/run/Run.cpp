@@ -1,0 +1,198 @@
+//===- Run.cpp - attnc run ------------------------------------------------===//
+//
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/attnc/run/Run.h"
+
+#include "tools/attnc/run/Npy.h"
+#include "tools/attnc/run/Session.h"
+#include "tools/attnc/run/Verb.h"
+
+#include <cstdio>
+
+namespace attnc {
+
+using attn::runtime::EmulatorOptions;
+using attn::runtime::Expected;
+using attn::runtime::Manifest;
+using attn::runtime::OpenedDevice;
+using attn::runtime::parseManifest;
+using attn::runtime::Status;
+using attn::runtime::TensorRole;
+
+namespace {
+
+class Runner {
+public:
+  Runner(const RunOptions &options, const Manifest &manifest)
+      : options_(options), manifest_(manifest) {}
+
+  Expected<RunResult> run();
+
+private:
+  Status checkOptions();
+  Expected<std::unique_ptr<Session>> openSession(int64_t runIndex);
+  Status runOnce(int64_t runIndex);
+  Status compareBits(int64_t runIndex);
+  Status compare();
+  Status writeOutputs();
+  const HostTensor *find(const char *name) const {
+    std::optional<int> index = manifest_.findTensor(name);
+    return index ? &tensors_.host[*index] : nullptr;
+  }
+
+  const RunOptions &options_;
+  const Manifest &manifest_;
+  Tensors tensors_;
+  std::unique_ptr<Session> session_;
+  /// The first run's outputs, where there is a second run.
+  std::vector<HostTensor> first_;
+  RunResult result_;
+};
+
+} // namespace
+
+/// What would otherwise be found only after the launch.
+Status Runner::checkOptions() {
+  if (options_.runs < 1)
+    return Status::invalidArgument("--runs: expected at least 1, but got " +
+                                   std::to_string(options_.runs));
+  for (const std::string &text : options_.out)
+    if (Expected<Assignment> out = parseAssignment(manifest_, "--out", text);
+        !out)
+      return out.status();
+  for (const char *name : {"q", "k", "v", "o"})
+    if (!manifest_.findTensor(name))
+      return Status::unsupported(std::string("run: expected a kernel with "
+                                             "tensor ") +
+                                 name + ", but got one without");
+  return Status::ok();
+}
+
+Expected<std::unique_ptr<Session>> Runner::openSession(int64_t runIndex) {
+  EmulatorOptions emulator;
+  emulator.checks = options_.checks;
+  emulator.seed = options_.emulatorSeed ? options_.emulatorSeed + runIndex : 0;
+  emulator.major = manifest_.major;
+  emulator.minor = manifest_.minor;
+  Expected<OpenedDevice> opened =
+      attn::runtime::openDevice(options_.device, emulator);
+  if (!opened)
+    return opened.status();
+  result_.deviceKind = opened->kind;
+  result_.deviceName = opened->device->info().name;
+  result_.deviceNote = opened->note;
+  SessionOptions sessionOptions;
+  sessionOptions.gridLimit = options_.gridLimit;
+  sessionOptions.scalars = launchScalars(options_.artifact.spec);
+  return Session::open(std::move(*opened), options_.artifact.manifest,
+                       options_.artifact.image, tensors_, sessionOptions);
+}
+
+Status Runner::runOnce(int64_t runIndex) {
+  // Another seed needs another emulator.
+  bool isReseeded =
+      session_ && session_->opened().emulator && options_.emulatorSeed != 0;
+  if (!session_ || isReseeded) {
+    session_.reset();
+    Expected<std::unique_ptr<Session>> session = openSession(runIndex);
+    if (!session)
+      return session.status();
+    session_ = std::move(*session);
+  }
+  if (Status status = session_->poisonOutputs(); !status.isOk())
+    return status;
+  if (auto *emulator = session_->opened().emulator)
+    emulator->resetStatistics();
+  if (Status status = session_->launch(); !status.isOk())
+    return status;
+  if (Status status = session_->device().synchronize(); !status.isOk())
+    return status;
+  if (auto *emulator = session_->opened().emulator)
+    result_.statistics = emulator->statistics().json();
+  if (Status status = session_->checkGuards(); !status.isOk())
+    return status;
+  return session_->gatherOutputs(tensors_);
+}
+
+Status Runner::compareBits(int64_t runIndex) {
+  if (options_.runs == 1)
+    return Status::ok();
+  if (runIndex == 0) {
+    first_ = tensors_.host;
+    return Status::ok();
+  }
+  for (size_t t = 0; t < first_.size(); ++t)
+    if (first_[t].data != tensors_.host[t].data && !result_.unstableRun)
+      result_.unstableRun = runIndex;
+  return Status::ok();
+}
+
+Status Runner::compare() {
+  ReferenceInputs inputs{find("q"), find("k"), find("v")};
+  result_.comparison =
+      compareResults(tensors_.problem, inputs, *find("o"), find("lse"),
+                     options_.checkRows, options_.tensors.seed);
+  return Status::ok();
+}
+
+Status Runner::writeOutputs() {
+  for (const std::string &text : options_.out) {
+    Expected<Assignment> out = parseAssignment(manifest_, "--out", text);
+    if (!out)
+      return out.status();
+    if (Status status = writeNpy(out->value, tensors_.host[out->tensor]);
+        !status.isOk())
+      return status;
+  }
+  return Status::ok();
+}
+
+Expected<RunResult> Runner::run() {
+  if (Status status = checkOptions(); !status.isOk())
+    return status;
+  Expected<Tensors> tensors =
+      prepareTensors(manifest_, options_.artifact.spec, options_.tensors);
+  if (!tensors)
+    return tensors.status();
+  tensors_ = std::move(*tensors);
+  result_.kernelName = manifest_.name;
+  result_.problem = tensors_.problem;
+  result_.runs = options_.runs;
+  for (int64_t i = 0; i < options_.runs; ++i) {
+    if (Status status = runOnce(i); !status.isOk())
+      return status;
+    if (Status status = compareBits(i); !status.isOk())
+      return status;
+  }
+  session_.reset();
+  if (Status status = writeOutputs(); !status.isOk())
+    return status;
+  if (Status status = compare(); !status.isOk())
+    return status;
+  return std::move(result_);
+}
+
+Expected<RunResult> run(const RunOptions &options) {
+  Expected<Manifest> manifest = parseManifest(options.artifact.manifest);
+  if (!manifest)
+    return manifest.status();
+  return Runner(options, *manifest).run();
+}
+
+int runVerb(const RunOptions &options) {
+  return guardVerb(options.timeout, [&] {
+    Expected<RunResult> result = run(options);
+    if (!result)
+      return reportError(result.status());
+    std::string text = options.json ? printJson(*result, options.stats)
+                                    : printText(*result, options.stats);
+    std::fputs(text.c_str(), stdout);
+    return result->isPassed() ? 0 : 1;
+  });
+}
+
+} // namespace attnc

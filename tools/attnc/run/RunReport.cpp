@@ -1,0 +1,185 @@
+//===- RunReport.cpp - What a run found out, for people and programs ------===//
+//
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Json.h"
+#include "tools/attnc/run/Run.h"
+
+#include <cmath>
+#include <cstdarg>
+#include <cstdio>
+
+namespace attnc {
+
+using attn::runtime::Json;
+
+__attribute__((format(printf, 1, 2))) static std::string
+format(const char *pattern, ...) {
+  char text[512];
+  va_list arguments;
+  va_start(arguments, pattern);
+  std::vsnprintf(text, sizeof text, pattern, arguments);
+  va_end(arguments);
+  return text;
+}
+
+static std::string printPlace(const Sample &sample) {
+  std::string text = format("b=%lld h=%lld row=%lld", (long long)sample.at[0],
+                            (long long)sample.at[1], (long long)sample.at[2]);
+  if (sample.at[3] >= 0)
+    text += format(" column=%lld", (long long)sample.at[3]);
+  return text + format(": %.9g, expected %.9g", sample.got, sample.expected);
+}
+
+static std::string printO(const Comparison &c) {
+  std::string text = format(
+      "o:       max abs error %.3g, max relative error %.3g, 2-norm %.3g, NaN "
+      "count %lld\n"
+      "         bar: twice %.3g (plain computation in the input dtype) + one "
+      "rounding\n",
+      c.maxAbsError, c.maxRelError, c.relativeNorm(), (long long)c.nanCount,
+      c.plainMaxAbsError);
+  if (c.worst.error >= 0 || c.maxAbsError > 0)
+    text += "         worst at " + printPlace(c.worst) + "\n";
+  if (c.firstMismatch)
+    text += format("         %lld NaN or infinite elements differ, first at ",
+                   (long long)c.specialMismatches) +
+            printPlace(*c.firstMismatch) + "\n";
+  return text;
+}
+
+static std::string printLse(const Comparison &c) {
+  std::string text = format("lse:     error %.3g, bar 1e-05\n", c.lseError);
+  if (c.lseError > 0)
+    text += "         worst at " + printPlace(c.worstLse) + "\n";
+  if (c.firstLseMismatch)
+    text += format("         %lld NaN or infinite elements differ, first at ",
+                   (long long)c.lseMismatches) +
+            printPlace(*c.firstLseMismatch) + "\n";
+  return text;
+}
+
+/// Why it failed; empty if it did not.
+static std::string printFailure(const RunResult &result) {
+  const Comparison &c = result.comparison;
+  std::string text;
+  auto add = [&](const std::string &reason) {
+    text += (text.empty() ? "" : "; ") + reason;
+  };
+  if (c.specialMismatches > 0)
+    add("o has NaN or infinity where it should not, or not where it should");
+  else if (!c.isOWithinBar())
+    add(format("o is off by up to %.3g, but the bar is %.3g + one rounding",
+               c.maxAbsError, 2 * c.plainMaxAbsError));
+  if (c.lseMismatches > 0)
+    add("lse has NaN or infinity where it should not, or not where it should");
+  else if (!c.isLseWithinBar())
+    add(format("lse is off by %.3g, but the bar is 1e-05", c.lseError));
+  if (result.unstableRun)
+    add(format("run %lld differs from run 0", (long long)*result.unstableRun));
+  return text;
+}
+
+static std::string printProblem(const Problem &p) {
+  return format("b=%lld sq=%lld sk=%lld heads=%lld/%lld d=%lld/%lld %s",
+                (long long)p.batch, (long long)p.queries, (long long)p.keys,
+                (long long)p.qoHeads, (long long)p.kvHeads,
+                (long long)p.headDimQk, (long long)p.headDimVo,
+                p.dtype.c_str());
+}
+
+std::string printText(const RunResult &result, bool withStatistics) {
+  const Comparison &c = result.comparison;
+  std::string text =
+      "device:  " + result.deviceKind + ", " + result.deviceName + "\n";
+  if (!result.deviceNote.empty())
+    text += "         (" + result.deviceNote + ")\n";
+  text += "kernel:  " + result.kernelName + "\n";
+  text += "problem: " + printProblem(result.problem) + "\n";
+  text += format("rows:    %lld of %lld compared%s\n", (long long)c.rowsChecked,
+                 (long long)c.rowsTotal,
+                 c.rowsChecked < c.rowsTotal ? " (sampled)" : "");
+  text += printO(c);
+  if (c.hasLse)
+    text += printLse(c);
+  if (result.runs > 1)
+    text += format("runs:    %lld, %s\n", (long long)result.runs,
+                   result.unstableRun ? "not the same bits" : "the same bits");
+  if (withStatistics && !result.statistics.empty())
+    text += "stats:   " + result.statistics + "\n";
+  std::string failure = printFailure(result);
+  return text + "result:  " + (failure.empty() ? "pass" : "FAIL: " + failure) +
+         "\n";
+}
+
+/// JSON has no NaN and no infinity.
+static Json number(double value) {
+  if (std::isfinite(value))
+    return value;
+  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+}
+
+static Json toJson(const Sample &sample) {
+  Json json = {
+      {"batch", sample.at[0]}, {"head", sample.at[1]}, {"row", sample.at[2]}};
+  if (sample.at[3] >= 0)
+    json["column"] = sample.at[3];
+  json["got"] = number(sample.got);
+  json["expected"] = number(sample.expected);
+  return json;
+}
+
+std::string printJson(const RunResult &result, bool withStatistics) {
+  const Comparison &c = result.comparison;
+  const Problem &p = result.problem;
+  Json o = {{"max_abs_error", c.maxAbsError},
+            {"max_rel_error", c.maxRelError},
+            {"relative_norm", c.relativeNorm()},
+            {"plain_max_abs_error", c.plainMaxAbsError},
+            {"nan_count", c.nanCount},
+            {"special_mismatches", c.specialMismatches},
+            {"within_bar", c.isOWithinBar()}};
+  if (c.rowsChecked > 0)
+    o["worst"] = toJson(c.worst);
+  if (c.firstMismatch)
+    o["first_mismatch"] = toJson(*c.firstMismatch);
+  Json root = {{"device", result.deviceKind},
+               {"device_name", result.deviceName},
+               {"device_note", result.deviceNote},
+               {"kernel", result.kernelName},
+               {"problem",
+                {{"batch", p.batch},
+                 {"seqlen_q", p.queries},
+                 {"seqlen_k", p.keys},
+                 {"num_qo_heads", p.qoHeads},
+                 {"num_kv_heads", p.kvHeads},
+                 {"head_dim_qk", p.headDimQk},
+                 {"head_dim_vo", p.headDimVo},
+                 {"dtype", p.dtype}}},
+               {"rows_checked", c.rowsChecked},
+               {"rows_total", c.rowsTotal},
+               {"o", o}};
+  if (c.hasLse) {
+    root["lse"] = {{"max_error", c.lseError},
+                   {"special_mismatches", c.lseMismatches},
+                   {"within_bar", c.isLseWithinBar()}};
+    if (c.firstLseMismatch)
+      root["lse"]["first_mismatch"] = toJson(*c.firstLseMismatch);
+  }
+  root["runs"] = result.runs;
+  root["bitwise_stable"] = !result.unstableRun;
+  if (withStatistics && !result.statistics.empty()) {
+    auto statistics = attn::runtime::parseJson(result.statistics, "stats");
+    if (statistics)
+      root["stats"] = *statistics;
+  }
+  root["passed"] = result.isPassed();
+  if (std::string failure = printFailure(result); !failure.empty())
+    root["failure"] = failure;
+  return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+} // namespace attnc
