@@ -34,8 +34,8 @@ std::optional<FragmentLayout> FragmentLayout::get(VectorType type,
     return layout;
   if (layout.columns % 8 != 0)
     return std::nullopt;
-  layout.packed = type.getElementType().isF16() ||
-                  type.getElementType().isBF16();
+  layout.packed =
+      type.getElementType().isF16() || type.getElementType().isBF16();
   return layout;
 }
 

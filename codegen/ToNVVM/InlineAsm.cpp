@@ -54,8 +54,7 @@ static Type getAccumulatorType(ImplicitLocOpBuilder &b, int64_t count) {
 }
 
 /// `{$from, ..., $(from + count - 1)}`
-static void printRegisters(llvm::raw_ostream &os, int64_t from,
-                           int64_t count) {
+static void printRegisters(llvm::raw_ostream &os, int64_t from, int64_t count) {
   os << '{';
   for (int64_t i = 0; i < count; ++i)
     os << (i ? ", $" : "$") << from + i;
@@ -66,10 +65,9 @@ static void printRegisters(llvm::raw_ostream &os, int64_t from,
 static void printDescriptor(llvm::raw_ostream &os, StringRef name,
                             const MatrixOperand &operand, int64_t number,
                             int64_t step) {
-  os << "add.s32 " << name << "_low, $" << number << ", "
-     << operand.steps[step] << ";\n"
-     << "mov.b64 " << name << ", {" << name << "_low, " << name
-     << "_high};\n";
+  os << "add.s32 " << name << "_low, $" << number << ", " << operand.steps[step]
+     << ";\n"
+     << "mov.b64 " << name << ", {" << name << "_low, " << name << "_high};\n";
 }
 
 static void printDescriptorRegisters(llvm::raw_ostream &os, StringRef name,
@@ -85,9 +83,8 @@ static void printDescriptorRegisters(llvm::raw_ostream &os, StringRef name,
 // one operation where there would be one per 16 of the inner dimension. The
 // descriptors are stepped inside: LLVM would hoist each out of the loop and
 // keep dozens of 64-bit values alive.
-SmallVector<Value>
-mlir::attn_gpu::emitMatmulChain(ImplicitLocOpBuilder &b,
-                                const MatmulChain &chain) {
+SmallVector<Value> mlir::attn_gpu::emitMatmulChain(ImplicitLocOpBuilder &b,
+                                                   const MatmulChain &chain) {
   int64_t count = chain.columns / 2;
   bool accumulates = !chain.accumulator.empty();
   bool aInRegisters = !chain.aRegisters.empty();
@@ -132,24 +129,24 @@ mlir::attn_gpu::emitMatmulChain(ImplicitLocOpBuilder &b,
   if (chain.commit)
     os << "wgmma.commit_group.sync.aligned;\n";
   os << '}';
-  auto block = createAsm(b, getAccumulatorType(b, count), operands, text,
-                         constraints);
+  auto block =
+      createAsm(b, getAccumulatorType(b, count), operands, text, constraints);
   return unpackRegisters(b, block.getRes(), count);
 }
 
 // `nvvm.wgmma.wait.group.sync.aligned` names no register, so LLVM is free to
 // move arithmetic on an accumulator above it, and does.
-SmallVector<Value>
-mlir::attn_gpu::emitMatmulWait(ImplicitLocOpBuilder &b, int64_t pending,
-                               ValueRange registers) {
+SmallVector<Value> mlir::attn_gpu::emitMatmulWait(ImplicitLocOpBuilder &b,
+                                                  int64_t pending,
+                                                  ValueRange registers) {
   int64_t count = registers.size();
   SmallVector<std::string> constraints;
   addAccumulators(count, /*tied=*/true, constraints);
   constraints.push_back(kMemoryClobber.str());
   std::string text =
       "wgmma.wait_group.sync.aligned " + std::to_string(pending) + ";";
-  auto wait = createAsm(b, getAccumulatorType(b, count), registers, text,
-                        constraints);
+  auto wait =
+      createAsm(b, getAccumulatorType(b, count), registers, text, constraints);
   return unpackRegisters(b, wait.getRes(), count);
 }
 

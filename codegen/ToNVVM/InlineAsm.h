@@ -56,8 +56,7 @@ SmallVector<Value> emitMatmulWait(ImplicitLocOpBuilder &b, int64_t pending,
 void emitBarrierWait(ImplicitLocOpBuilder &b, Value address, Value parity);
 
 /// Arrives at the mbarrier if `predicate`.
-void emitBarrierArrive(ImplicitLocOpBuilder &b, Value address,
-                       Value predicate);
+void emitBarrierArrive(ImplicitLocOpBuilder &b, Value address, Value predicate);
 
 /// Rounds two f32 to a register of two 16-bit floats, `low` in the low half.
 Value emitPack(ImplicitLocOpBuilder &b, Type elementType, Value low,

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/ToNVVM/Passes.h"
 #include "dialect/attn/AttnDialect.h"
 #include "dialect/attn_gpu/AttnGPUDialect.h"
 #include "passes/Passes.h"
@@ -20,6 +21,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
@@ -32,10 +34,11 @@ int main(int argc, char **argv) {
                   attn_gpu::AttnGPUDialect, func::FuncDialect, gpu::GPUDialect,
                   LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
                   NVVM::NVVMDialect, scf::SCFDialect, tensor::TensorDialect,
-                  vector::VectorDialect>();
+                  ub::UBDialect, vector::VectorDialect>();
   registerTransformsPasses();
   attn::registerAttnPasses();
   attn::registerPipelines();
+  attn_gpu::registerAttnToNVVMPasses();
   return asMainReturnCode(
       MlirOptMain(argc, argv, "attention compiler passes\n", registry));
 }

@@ -1,0 +1,94 @@
+//===- ConvertAttnToNVVM.cpp - From the kernel to the thread altitude -----===//
+//
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Two conversions per kernel. The first, with the patterns of Patterns.h, turns
+// every value into what a thread holds of it and every op but control flow into
+// LLVM's; loops and branches are structural and only change types. The second
+// turns these into blocks.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/ToNVVM/Passes.h"
+
+#include "codegen/ToNVVM/Patterns.h"
+
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/Transforms/Patterns.h"
+
+namespace mlir::attn_gpu {
+#define GEN_PASS_DEF_CONVERTATTNTONVVMPASS
+#include "codegen/ToNVVM/Passes.h.inc"
+} // namespace mlir::attn_gpu
+
+using namespace mlir;
+using namespace mlir::attn_gpu;
+
+/// Makes every value one or more scalars. The kernel becomes an `llvm.func`
+/// that still holds `scf`.
+static LogicalResult distribute(gpu::GPUFuncOp function, const Kernel &kernel) {
+  ThreadTypeConverter converter(kernel);
+  RewritePatternSet patterns(function.getContext());
+  populateFunctionPatterns(patterns, converter, kernel);
+  populateRolePatterns(patterns, converter, kernel);
+  populateChannelPatterns(patterns, converter, kernel);
+  populateWarpgroupMatmulPatterns(patterns, converter, kernel);
+  populateElementwisePatterns(patterns, converter, kernel);
+  populateFragmentPatterns(patterns, converter, kernel);
+  populateVectorPatterns(patterns, converter, kernel);
+  populateTransferPatterns(patterns, converter, kernel);
+
+  ConversionTarget target(*function.getContext());
+  target.addLegalDialect<LLVM::LLVMDialect, NVVM::NVVMDialect>();
+  scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns,
+                                                       target);
+  return applyFullConversion(function, target, std::move(patterns));
+}
+
+/// Turns loops and branches of kernels in `module` into blocks.
+static LogicalResult flatten(gpu::GPUModuleOp module) {
+  MLIRContext *context = module.getContext();
+  LowerToLLVMOptions options(context);
+  options.overrideIndexBitwidth(32);
+  LLVMTypeConverter llvmConverter(context, options);
+  Kernel none;
+  ThreadTypeConverter threadConverter(none);
+  RewritePatternSet patterns(context);
+  populateSCFToControlFlowConversionPatterns(patterns);
+  cf::populateControlFlowToLLVMConversionPatterns(llvmConverter, patterns);
+  // The compares and increments of the loops.
+  populateElementwisePatterns(patterns, threadConverter, none);
+
+  ConversionTarget target(*context);
+  target.addLegalDialect<LLVM::LLVMDialect, NVVM::NVVMDialect>();
+  target.addLegalOp<gpu::GPUModuleOp>();
+  return applyFullConversion(module, target, std::move(patterns));
+}
+
+namespace {
+
+struct ConvertAttnToNVVM
+    : attn_gpu::impl::ConvertAttnToNVVMPassBase<ConvertAttnToNVVM> {
+  void runOnOperation() override {
+    gpu::GPUModuleOp module = getOperation();
+    SmallVector<gpu::GPUFuncOp> functions(module.getOps<gpu::GPUFuncOp>());
+    for (gpu::GPUFuncOp function : functions) {
+      FailureOr<Kernel> kernel = analyzeKernel(function);
+      if (failed(kernel))
+        return signalPassFailure();
+      buildPrologue(function, *kernel);
+      if (failed(distribute(function, *kernel)))
+        return signalPassFailure();
+    }
+    if (failed(flatten(module)))
+      signalPassFailure();
+  }
+};
+
+} // namespace

@@ -1,0 +1,311 @@
+//===- TransfersToNVVM.cpp - Reads and writes of global memory ------------===//
+//
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Each thread reads and writes the elements that it holds. Coordinates are 32
+// bits wide, addresses are formed in 64: coordinate times stride may exceed 32.
+//
+// This is the path that always works: 4 bytes a store for 16-bit fragments. A
+// path through shared memory and the copy engine would be a pattern of higher
+// benefit on the same op.
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/ToNVVM/KernelAbi.h"
+#include "codegen/ToNVVM/Patterns.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace mlir::attn_gpu;
+
+using Kind = FragmentLayout::Kind;
+
+namespace {
+
+/// The part of a memref that a transfer op touches, as one thread sees it:
+/// dimension `rowDim` runs along the vector's rows and `columnDim` along its
+/// columns.
+class Window {
+public:
+  /// None if the op permutes, broadcasts or strides in a way that threads do
+  /// not read.
+  template <typename OpTy>
+  static std::optional<Window>
+  get(ImplicitLocOpBuilder &b, OpTy op, ArrayRef<ValueRange> indices,
+      ValueRange memref, const Kernel &kernel, const FragmentLayout &layout);
+
+  /// The address of the thread's element at constant distance `row`, `column`
+  /// from its first.
+  Value getAddress(int64_t row, int64_t column) {
+    Value offset = LLVM::AddOp::create(b, getRowOffset(row), columnOffset);
+    Value start = LLVM::GEPOp::create(b, base.getType(), elementType, base,
+                                      ValueRange{offset});
+    if (column == 0)
+      return start;
+    return LLVM::GEPOp::create(
+        b, base.getType(), elementType, start,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(column)});
+  }
+
+  /// Whether the row (column) at that distance is inside the memref; null if
+  /// it always is.
+  Value isRowInside(int64_t row) { return isInside(rowDim, firstRow, row); }
+  Value isColumnInside(int64_t column) {
+    return isInside(columnDim, firstColumn, column);
+  }
+
+private:
+  explicit Window(ImplicitLocOpBuilder &b) : b(b) {}
+
+  struct Dim {
+    bool isPresent = false;
+    bool isInBounds = true;
+    Value size;
+    Value stride;
+  };
+
+  Value getRowOffset(int64_t row) {
+    if (!rowDim.isPresent)
+      return fixedOffset;
+    Value coordinate = LLVM::SExtOp::create(
+        b, b.getI64Type(),
+        LLVM::AddOp::create(b, firstRow, createI32(b, row)).getResult());
+    Value scaled = LLVM::MulOp::create(b, coordinate, rowDim.stride);
+    return LLVM::AddOp::create(b, fixedOffset, scaled);
+  }
+
+  Value isInside(const Dim &dim, Value first, int64_t distance) {
+    if (!dim.isPresent || dim.isInBounds)
+      return {};
+    Value coordinate = LLVM::AddOp::create(b, first, createI32(b, distance));
+    return LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::slt, coordinate,
+                                dim.size);
+  }
+
+  ImplicitLocOpBuilder &b;
+  Value base;
+  Type elementType;
+  Dim rowDim, columnDim;
+  /// Coordinates of the thread's first element.
+  Value firstRow, firstColumn;
+  /// Elements from the base to the coordinates that are the same for all
+  /// elements of the vector; and what the first column adds.
+  Value fixedOffset, columnOffset;
+};
+
+/// Sizes and strides of a memref as values.
+struct MemRefParts {
+  Value base;
+  SmallVector<Value> sizes;
+  SmallVector<Value> strides;
+  SmallVector<int64_t> constantStrides;
+};
+
+MemRefParts takeApart(ImplicitLocOpBuilder &b, MemRefType type,
+                      ValueRange parts) {
+  MemRefParts result;
+  int64_t offset;
+  // Checked when the argument's parameters were made.
+  (void)type.getStridesAndOffset(result.constantStrides, offset);
+  result.base = parts[0];
+  unsigned next = 1;
+  for (int64_t size : type.getShape())
+    result.sizes.push_back(ShapedType::isDynamic(size) ? parts[next++]
+                                                       : createI32(b, size));
+  for (int64_t stride : result.constantStrides)
+    result.strides.push_back(
+        ShapedType::isDynamic(stride) ? parts[next++] : createI64(b, stride));
+  return result;
+}
+
+/// Where the thread's own coordinate is `origin` + `own`.
+Value addOwn(ImplicitLocOpBuilder &b, Value origin, Value own) {
+  return LLVM::AddOp::create(b, origin, own);
+}
+
+template <typename OpTy>
+std::optional<Window> Window::get(ImplicitLocOpBuilder &b, OpTy op,
+                                  ArrayRef<ValueRange> indices,
+                                  ValueRange memref, const Kernel &kernel,
+                                  const FragmentLayout &layout) {
+  auto type = dyn_cast<MemRefType>(op.getBase().getType());
+  AffineMap map = op.getPermutationMap();
+  if (!type || op.getMask() || !map.isProjectedPermutation(true))
+    return std::nullopt;
+  bool hasRows = layout.getKind() != Kind::Columns;
+  bool hasColumns = layout.getKind() != Kind::Rows;
+  // Which result of the map is which: vector<R>, vector<RxN>, vector<1xN>.
+  auto getDim = [&](bool isPresent,
+                    unsigned result) -> std::optional<unsigned> {
+    if (!isPresent)
+      return std::nullopt;
+    auto dim = dyn_cast<AffineDimExpr>(map.getResult(result));
+    return dim ? std::optional<unsigned>(dim.getPosition()) : std::nullopt;
+  };
+  std::optional<unsigned> rowDim = getDim(hasRows, 0);
+  std::optional<unsigned> columnDim = getDim(hasColumns, 1);
+  if (hasRows != rowDim.has_value() || hasColumns != columnDim.has_value())
+    return std::nullopt;
+
+  MemRefParts parts = takeApart(b, type, memref);
+  if (columnDim && parts.constantStrides[*columnDim] != 1)
+    return std::nullopt;
+  SmallVector<bool> inBounds = op.getInBoundsValues();
+  Window window(b);
+  window.base = parts.base;
+  window.elementType = type.getElementType();
+  window.fixedOffset = createI64(b, 0);
+  window.columnOffset = createI64(b, 0);
+  for (unsigned dim = 0; dim < type.getRank(); ++dim) {
+    Value index = indices[dim].front();
+    if (dim == rowDim) {
+      window.rowDim = {true, inBounds[0], parts.sizes[dim], parts.strides[dim]};
+      window.firstRow = addOwn(b, index, kernel.firstRow);
+      continue;
+    }
+    if (dim == columnDim) {
+      window.columnDim = {true, inBounds[1], parts.sizes[dim],
+                          parts.strides[dim]};
+      window.firstColumn = addOwn(b, index, kernel.firstColumn);
+      window.columnOffset =
+          LLVM::SExtOp::create(b, b.getI64Type(), window.firstColumn);
+      continue;
+    }
+    Value wide = LLVM::SExtOp::create(b, b.getI64Type(), index);
+    Value scaled = LLVM::MulOp::create(b, wide, parts.strides[dim]);
+    window.fixedOffset = LLVM::AddOp::create(b, window.fixedOffset, scaled);
+  }
+  return window;
+}
+
+/// Runs `body` where `condition` holds; always if it is null.
+void emitGuarded(ImplicitLocOpBuilder &b, Value condition,
+                 function_ref<void()> body) {
+  if (!condition)
+    return body();
+  auto ifOp = scf::IfOp::create(b, condition);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(ifOp.thenBlock());
+  body();
+}
+
+Value emitAnd(ImplicitLocOpBuilder &b, Value x, Value y) {
+  if (!x || !y)
+    return x ? x : y;
+  return LLVM::AndOp::create(b, x, y);
+}
+
+/// transfer_write -> per row that is inside, a store per register
+struct WritePattern : ThreadPattern<vector::TransferWriteOp> {
+  using ThreadPattern::ThreadPattern;
+
+  LogicalResult
+  matchAndRewrite(vector::TransferWriteOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    auto layout = getConverter().getLayout(op.getVectorType());
+    if (!layout || layout->getKind() == Kind::Columns)
+      return rewriter.notifyMatchFailure(op, "vector has no thread form");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    std::optional<Window> window = Window::get(
+        b, op, adaptor.getIndices(), adaptor.getBase(), kernel, *layout);
+    if (!window)
+      return rewriter.notifyMatchFailure(op, "memref is not read by rows");
+
+    ValueRange registers = adaptor.getValueToStore();
+    int64_t perRegister = layout->isPacked() ? 2 : 1;
+    SmallVector<SmallVector<int64_t>> rows(2 * layout->getNumSlabs());
+    for (int64_t i = 0, e = registers.size(); i < e; ++i)
+      rows[layout->getRowElement(i * perRegister)].push_back(i);
+    for (ArrayRef<int64_t> row : rows) {
+      int64_t distance = layout->getRow(row.front() * perRegister);
+      Value isMine = window->isRowInside(distance);
+      // The four lanes of a row hold the same value.
+      if (layout->getKind() == Kind::Rows)
+        isMine = emitAnd(b, isMine, isFirstOfQuad(b));
+      emitGuarded(b, isMine, [&] {
+        for (int64_t i : row)
+          emitStore(b, *window, *layout, i * perRegister, registers[i]);
+      });
+    }
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+private:
+  Value isFirstOfQuad(ImplicitLocOpBuilder &b) const {
+    return LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, kernel.firstColumn,
+                                createI32(b, 0));
+  }
+
+  static void emitStore(ImplicitLocOpBuilder &b, Window &window,
+                        const FragmentLayout &layout, int64_t element,
+                        Value value) {
+    int64_t row = layout.getRow(element), column = layout.getColumn(element);
+    // Columns come and go in units of 8, so that a pair is never cut.
+    emitGuarded(b, window.isColumnInside(column), [&] {
+      LLVM::StoreOp::create(b, value, window.getAddress(row, column));
+    });
+  }
+};
+
+/// transfer_read -> a load per element that is inside, else the padding
+struct ReadPattern : ThreadPattern<vector::TransferReadOp> {
+  using ThreadPattern::ThreadPattern;
+
+  LogicalResult
+  matchAndRewrite(vector::TransferReadOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    auto layout = getConverter().getLayout(op.getVectorType());
+    if (!layout || layout->isPacked())
+      return rewriter.notifyMatchFailure(op, "vector has no thread form");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    std::optional<Window> window = Window::get(
+        b, op, adaptor.getIndices(), adaptor.getBase(), kernel, *layout);
+    if (!window)
+      return rewriter.notifyMatchFailure(op, "memref is not read by rows");
+    Value padding = adaptor.getPadding().front();
+    SmallVector<Value> result;
+    for (int64_t i = 0, e = layout->getNumElements(); i < e; ++i)
+      result.push_back(emitLoad(b, *window, *layout, i, padding));
+    replaceByRegisters(rewriter, op, result);
+    return success();
+  }
+
+private:
+  static Value emitLoad(ImplicitLocOpBuilder &b, Window &window,
+                        const FragmentLayout &layout, int64_t element,
+                        Value padding) {
+    int64_t row = layout.getRow(element), column = layout.getColumn(element);
+    auto load = [&]() -> Value {
+      return LLVM::LoadOp::create(b, padding.getType(),
+                                  window.getAddress(row, column));
+    };
+    Value isInside =
+        emitAnd(b, window.isRowInside(row), window.isColumnInside(column));
+    if (!isInside)
+      return load();
+    auto ifOp = scf::IfOp::create(b, padding.getType(), isInside,
+                                  /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(ifOp.thenBlock());
+    scf::YieldOp::create(b, load());
+    b.setInsertionPointToStart(ifOp.elseBlock());
+    scf::YieldOp::create(b, padding);
+    return ifOp.getResult(0);
+  }
+};
+
+} // namespace
+
+void mlir::attn_gpu::populateTransferPatterns(
+    RewritePatternSet &patterns, const ThreadTypeConverter &converter,
+    const Kernel &kernel) {
+  patterns.add<ReadPattern, WritePattern>(converter, kernel,
+                                          patterns.getContext());
+}
