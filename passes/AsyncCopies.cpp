@@ -242,7 +242,10 @@ LogicalResult CopyRewriter::run() {
     return failure();
   carryCounts();
   SmallVector<vector::TransferReadOp> reads;
-  kernel.walk([&](vector::TransferReadOp read) { reads.push_back(read); });
+  kernel.walk([&](vector::TransferReadOp read) {
+    if (llvm::all_of(read->getUsers(), llvm::IsaPred<vector::ContractionOp>))
+      reads.push_back(read);
+  });
   for (vector::TransferReadOp read : reads)
     if (failed(rewrite(read)))
       return failure();

@@ -111,6 +111,25 @@ def AttnMapToGPUPass : Pass<"attn-map-to-gpu", "::mlir::ModuleOp"> {
   ];
 }
 
+def AttnGuardHiddenValuesPass
+    : Pass<"attn-guard-hidden-values", "::mlir::gpu::GPUFuncOp"> {
+  let summary = "keep NaN and infinity of a hidden value out of other rows";
+  let description = [{
+    A masked weight is 0, and in a matrix product 0 times NaN is NaN. Behind the
+    key loops, a warp whose accumulators are not finite while its sums of
+    weights are numbers computes them again, key by key, from visible values
+    only. Nothing is added where all rows of a tile see the same keys.
+
+    Requires: row sums as `attn-defer-row-sums` leaves them or whole, and reads
+    that are not copies yet.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::attn_gpu::AttnGPUDialect",
+    "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"
+  ];
+}
+
 def AttnAsyncCopiesPass
     : Pass<"attn-async-copies", "::mlir::gpu::GPUFuncOp"> {
   let summary = "bring tiles through shared memory";

@@ -34,12 +34,14 @@ void attn::buildTilePipeline(OpPassManager &pm) {
 void attn::buildKernelPipeline(OpPassManager &pm) {
   pm.addPass(createAttnMapToGPUPass());
   OpPassManager &kernel = pm.nest<gpu::GPUModuleOp>().nest<gpu::GPUFuncOp>();
-  kernel.addPass(createAttnAsyncCopiesPass());
-  kernel.addPass(createAttnAsyncMatmulsPass());
-  // Both change what the key loops carry, so they come before the loops are
+  // These change what the key loops carry, so they come before the loops are
   // cut in parts that hand it on.
   kernel.addPass(createAttnDeferRowSumsPass());
   kernel.addPass(createAttnRescaleLazilyPass());
+  // The guard reads tensors anew, so it must find the reads it repeats.
+  kernel.addPass(createAttnGuardHiddenValuesPass());
+  kernel.addPass(createAttnAsyncCopiesPass());
+  kernel.addPass(createAttnAsyncMatmulsPass());
   kernel.addPass(createAttnSpecializeWarpgroupsPass());
   // The consumer's loops are free of copies only after specialization.
   kernel.addPass(createAttnOverlapSoftmaxPass());

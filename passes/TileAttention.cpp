@@ -104,7 +104,8 @@ private:
   int64_t rows, keys, headDimVO, inner;
 
   /// Values of the tile at hand.
-  Value seqlenQ, seqlenK, batch, head, firstRow, query, lower, upper, exponent;
+  Value seqlenQ, seqlenK, batch, head, keyHead, firstRow, query, lower, upper,
+      exponent;
 };
 
 } // namespace
@@ -126,12 +127,7 @@ SmallVector<Value> Tiler::indicesOf(unsigned operand, Value position) {
     if (expr.isFunctionOfDim(AttentionOp::Batch)) {
       indices.push_back(batch);
     } else if (expr.isFunctionOfDim(AttentionOp::Head)) {
-      bool grouped = !isa<AffineDimExpr>(expr);
-      indices.push_back(grouped
-                            ? arith::DivUIOp::create(builder, loc, head,
-                                                     index(op.getGroupSize()))
-                                  .getResult()
-                            : head);
+      indices.push_back(isa<AffineDimExpr>(expr) ? head : keyHead);
     } else if (expr.isFunctionOfDim(AttentionOp::Row) ||
                expr.isFunctionOfDim(AttentionOp::Key)) {
       indices.push_back(position);
@@ -343,6 +339,8 @@ void Tiler::tile() {
   builder.setInsertionPointToStart(tiles.getBody());
   batch = tiles.getInductionVar(0);
   head = tiles.getInductionVar(1);
+  keyHead = arith::DivUIOp::create(builder, loc, head,
+                                   index(op.getGroupSize()));
   firstRow = arith::MulIOp::create(builder, loc, tiles.getInductionVar(2),
                                    index(schedule.getRows()));
   SmallVector<OpFoldResult> workers = {
