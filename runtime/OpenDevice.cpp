@@ -13,6 +13,19 @@
 
 namespace attn::runtime {
 
+std::string OpenedDevice::statistics() const {
+#ifdef ATTN_HAVE_EMULATOR
+  if (emulator)
+    return emulator->statistics().json();
+#endif
+  return {};
+}
+
+void OpenedDevice::resetStatistics() const {
+  if (emulator)
+    emulator->resetStatistics();
+}
+
 static Expected<OpenedDevice> openCuda(int ordinal) {
   Expected<std::unique_ptr<Device>> device = createCudaDevice(ordinal);
   if (!device)

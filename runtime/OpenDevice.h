@@ -20,6 +20,10 @@ struct OpenedDevice {
   std::string note;
   /// The same device, where it is the emulator.
   EmulatorDevice *emulator = nullptr;
+
+  /// What the emulator counted since the last reset, as JSON; empty for a GPU.
+  std::string statistics() const;
+  void resetStatistics() const;
 };
 
 /// `name` is "auto" (the GPU where there is one, else the emulator), "cuda",

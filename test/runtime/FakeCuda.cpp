@@ -5,21 +5,25 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Stands in for libcuda.so.1 in tests: device memory is host memory, a module
-// has one kernel, "sample_entry", and a launch of it writes what it was given
-// to the address in its first parameter (a FakeLaunch). An unset or wrong
-// context makes every call fail, as in the real driver.
+// Stands in for libcuda.so.1 in tests: device memory is host memory. A module
+// has the kernel "sample_entry", which writes what it was given to the address
+// in its first parameter (a FakeLaunch), and those of FakeAttention.h. An unset
+// or wrong context makes every call fail, as in the real driver.
 //
 //===----------------------------------------------------------------------===//
 
 #include "FakeCuda.h"
+
+#include "FakeAttention.h"
 
 #include "runtime/CudaDriver.h"
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <string>
+#include <vector>
 
 using namespace attn::runtime::cuda;
 
@@ -29,6 +33,14 @@ constexpr CUresult kInvalidValue = 1, kOutOfMemory = 2, kInvalidContext = 201,
 thread_local CUcontext current = nullptr;
 CUcontext primary() { return reinterpret_cast<CUcontext>(0x1234); }
 bool isReady() { return current == primary(); }
+
+struct FakeFunction {
+  std::string entry;
+  int sharedLimit;
+};
+struct FakeModule {
+  std::vector<std::unique_ptr<FakeFunction>> functions;
+};
 } // namespace
 
 #define FAKE extern "C" __attribute__((visibility("default"))) CUresult
@@ -106,18 +118,21 @@ FAKE cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count,
                     "ptxas line 7: unknown instruction");
     return kInvalidPtx;
   }
-  *module = reinterpret_cast<CUmodule>(new int(0));
+  *module = reinterpret_cast<CUmodule>(new FakeModule);
   return CUDA_SUCCESS;
 }
 FAKE cuModuleUnload(CUmodule module) {
-  delete reinterpret_cast<int *>(module);
+  delete reinterpret_cast<FakeModule *>(module);
   return isReady() ? CUDA_SUCCESS : kInvalidContext;
 }
 FAKE cuModuleGetFunction(CUfunction *function, CUmodule module,
                          const char *name) {
-  if (std::strcmp(name, "sample_entry") != 0)
+  std::string entry = name;
+  if (entry != "sample_entry" && entry.rfind("attention", 0) != 0)
     return kNotFound;
-  *function = reinterpret_cast<CUfunction>(module);
+  auto *fake = new FakeFunction{entry, 0};
+  reinterpret_cast<FakeModule *>(module)->functions.emplace_back(fake);
+  *function = reinterpret_cast<CUfunction>(fake);
   return CUDA_SUCCESS;
 }
 FAKE cuFuncGetAttribute(int *value, CUfunction_attribute, CUfunction) {
@@ -129,7 +144,7 @@ FAKE cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute,
   if (attribute != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES ||
       value > 232448 - 1024)
     return kInvalidValue;
-  *reinterpret_cast<int *>(function) = value;
+  reinterpret_cast<FakeFunction *>(function)->sharedLimit = value;
   return CUDA_SUCCESS;
 }
 
@@ -138,8 +153,13 @@ FAKE cuLaunchKernel(CUfunction function, unsigned gridX, unsigned, unsigned,
                     CUstream stream, void **parameters, void **) {
   if (!isReady())
     return kInvalidContext;
-  if (sharedBytes > unsigned(*reinterpret_cast<int *>(function)))
+  auto *fake = reinterpret_cast<FakeFunction *>(function);
+  if (static_cast<int>(sharedBytes) > fake->sharedLimit)
     return kInvalidValue;
+  if (fake->entry != "sample_entry") {
+    runFakeAttention(fake->entry, parameters);
+    return CUDA_SUCCESS;
+  }
   FakeLaunch *launch = *static_cast<FakeLaunch **>(parameters[0]);
   launch->gridX = gridX;
   launch->blockX = blockX;

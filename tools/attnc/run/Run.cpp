@@ -7,8 +7,8 @@
 
 #include "tools/attnc/run/Run.h"
 
+#include "tools/attnc/run/LaunchSession.h"
 #include "tools/attnc/run/Npy.h"
-#include "tools/attnc/run/Session.h"
 #include "tools/attnc/run/Verb.h"
 
 #include <cstdio>
@@ -34,7 +34,7 @@ public:
 
 private:
   Status checkOptions();
-  Expected<std::unique_ptr<Session>> openSession(int64_t runIndex);
+  Expected<std::unique_ptr<LaunchSession>> openSession(int64_t runIndex);
   Status runOnce(int64_t runIndex);
   Status compareBits(int64_t runIndex);
   Status compare();
@@ -47,7 +47,7 @@ private:
   const RunOptions &options_;
   const Manifest &manifest_;
   Tensors tensors_;
-  std::unique_ptr<Session> session_;
+  std::unique_ptr<LaunchSession> session_;
   /// The first run's outputs, where there is a second run.
   std::vector<HostTensor> first_;
   RunResult result_;
@@ -72,7 +72,7 @@ Status Runner::checkOptions() {
   return Status::ok();
 }
 
-Expected<std::unique_ptr<Session>> Runner::openSession(int64_t runIndex) {
+Expected<std::unique_ptr<LaunchSession>> Runner::openSession(int64_t runIndex) {
   EmulatorOptions emulator;
   emulator.checks = options_.checks;
   emulator.seed = options_.emulatorSeed ? options_.emulatorSeed + runIndex : 0;
@@ -85,11 +85,11 @@ Expected<std::unique_ptr<Session>> Runner::openSession(int64_t runIndex) {
   result_.deviceKind = opened->kind;
   result_.deviceName = opened->device->info().name;
   result_.deviceNote = opened->note;
-  SessionOptions sessionOptions;
+  LaunchSessionOptions sessionOptions;
   sessionOptions.gridLimit = options_.gridLimit;
   sessionOptions.scalars = launchScalars(options_.artifact.spec);
-  return Session::open(std::move(*opened), options_.artifact.manifest,
-                       options_.artifact.image, tensors_, sessionOptions);
+  return LaunchSession::open(std::move(*opened), options_.artifact.manifest,
+                             options_.artifact.image, tensors_, sessionOptions);
 }
 
 Status Runner::runOnce(int64_t runIndex) {
@@ -98,21 +98,19 @@ Status Runner::runOnce(int64_t runIndex) {
       session_ && session_->opened().emulator && options_.emulatorSeed != 0;
   if (!session_ || isReseeded) {
     session_.reset();
-    Expected<std::unique_ptr<Session>> session = openSession(runIndex);
+    Expected<std::unique_ptr<LaunchSession>> session = openSession(runIndex);
     if (!session)
       return session.status();
     session_ = std::move(*session);
   }
   if (Status status = session_->poisonOutputs(); !status.isOk())
     return status;
-  if (auto *emulator = session_->opened().emulator)
-    emulator->resetStatistics();
+  session_->opened().resetStatistics();
   if (Status status = session_->launch(); !status.isOk())
     return status;
   if (Status status = session_->device().synchronize(); !status.isOk())
     return status;
-  if (auto *emulator = session_->opened().emulator)
-    result_.statistics = emulator->statistics().json();
+  result_.statistics = session_->opened().statistics();
   if (Status status = session_->checkGuards(); !status.isOk())
     return status;
   return session_->gatherOutputs(tensors_);

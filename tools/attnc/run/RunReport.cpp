@@ -7,24 +7,13 @@
 
 #include "runtime/Json.h"
 #include "tools/attnc/run/Run.h"
+#include "tools/attnc/run/Text.h"
 
 #include <cmath>
-#include <cstdarg>
-#include <cstdio>
 
 namespace attnc {
 
 using attn::runtime::Json;
-
-__attribute__((format(printf, 1, 2))) static std::string
-format(const char *pattern, ...) {
-  char text[512];
-  va_list arguments;
-  va_start(arguments, pattern);
-  std::vsnprintf(text, sizeof text, pattern, arguments);
-  va_end(arguments);
-  return text;
-}
 
 static std::string printPlace(const Sample &sample) {
   std::string text = format("b=%lld h=%lld row=%lld", (long long)sample.at[0],
@@ -81,14 +70,6 @@ static std::string printFailure(const RunResult &result) {
   if (result.unstableRun)
     add(format("run %lld differs from run 0", (long long)*result.unstableRun));
   return text;
-}
-
-static std::string printProblem(const Problem &p) {
-  return format("b=%lld sq=%lld sk=%lld heads=%lld/%lld d=%lld/%lld %s",
-                (long long)p.batch, (long long)p.queries, (long long)p.keys,
-                (long long)p.qoHeads, (long long)p.kvHeads,
-                (long long)p.headDimQk, (long long)p.headDimVo,
-                p.dtype.c_str());
 }
 
 std::string printText(const RunResult &result, bool withStatistics) {

@@ -1,12 +1,12 @@
-//===- Session.h - A kernel and its tensors on a device ------- -*- C++ -*-===//
+//===- LaunchSession.h - A kernel and its tensors on a device - -*- C++ -*-===//
 //
 // Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTN_TOOLS_ATTNC_RUN_SESSION_H
-#define ATTN_TOOLS_ATTNC_RUN_SESSION_H
+#ifndef ATTN_TOOLS_ATTNC_RUN_LAUNCHSESSION_H
+#define ATTN_TOOLS_ATTNC_RUN_LAUNCHSESSION_H
 
 #include "runtime/Launch.h"
 #include "runtime/OpenDevice.h"
@@ -14,23 +14,24 @@
 
 namespace attnc {
 
-struct SessionOptions {
+struct LaunchSessionOptions {
   uint32_t gridLimit = 0;
   std::map<std::string, double> scalars;
 };
 
 /// Everything that stands on a device for one problem.
-class Session {
+class LaunchSession {
 public:
   /// Checks the launch before it allocates anything. Where strides make the
   /// elements of an input share addresses, `tensors` comes back with what the
   /// device then holds.
-  static attn::runtime::Expected<std::unique_ptr<Session>>
+  static attn::runtime::Expected<std::unique_ptr<LaunchSession>>
   open(attn::runtime::OpenedDevice opened, const std::string &manifest,
-       std::string_view image, Tensors &tensors, const SessionOptions &options);
-  ~Session();
-  Session(const Session &) = delete;
-  Session &operator=(const Session &) = delete;
+       std::string_view image, Tensors &tensors,
+       const LaunchSessionOptions &options);
+  ~LaunchSession();
+  LaunchSession(const LaunchSession &) = delete;
+  LaunchSession &operator=(const LaunchSession &) = delete;
 
   const attn::runtime::OpenedDevice &opened() const { return opened_; }
   attn::runtime::Device &device() const { return *opened_.device; }
@@ -47,7 +48,7 @@ public:
   attn::runtime::Status checkGuards() const;
 
 private:
-  Session() = default;
+  LaunchSession() = default;
   attn::runtime::Status checkLaunch(const Tensors &tensors);
   attn::runtime::Status place(Tensors &tensors);
 
@@ -60,4 +61,4 @@ private:
 
 } // namespace attnc
 
-#endif // ATTN_TOOLS_ATTNC_RUN_SESSION_H
+#endif // ATTN_TOOLS_ATTNC_RUN_LAUNCHSESSION_H

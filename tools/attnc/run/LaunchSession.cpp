@@ -1,11 +1,11 @@
-//===- Session.cpp - A kernel and its tensors on a device -----------------===//
+//===- LaunchSession.cpp - A kernel and its tensors on a device -----------===//
 //
 // Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/attnc/run/Session.h"
+#include "tools/attnc/run/LaunchSession.h"
 
 namespace attnc {
 
@@ -19,13 +19,13 @@ using attn::runtime::OpenedDevice;
 using attn::runtime::Status;
 using attn::runtime::TensorRole;
 
-Session::~Session() {
+LaunchSession::~LaunchSession() {
   if (inputs_.workspace)
     (void)device().free(inputs_.workspace);
 }
 
 /// With addresses that are only aligned like those to come.
-Status Session::checkLaunch(const Tensors &tensors) {
+Status LaunchSession::checkLaunch(const Tensors &tensors) {
   LaunchInputs preview = inputs_;
   for (size_t t = 0; t < tensors.host.size(); ++t)
     preview.tensors.push_back(Placement::preview(
@@ -37,7 +37,7 @@ Status Session::checkLaunch(const Tensors &tensors) {
   return Status::ok();
 }
 
-Status Session::place(Tensors &tensors) {
+Status LaunchSession::place(Tensors &tensors) {
   for (size_t t = 0; t < tensors.host.size(); ++t) {
     PlacementOptions options = tensors.placement[t];
     options.hasGuards = opened_.emulator == nullptr;
@@ -66,14 +66,14 @@ Status Session::place(Tensors &tensors) {
   return Status::ok();
 }
 
-Expected<std::unique_ptr<Session>>
-Session::open(OpenedDevice opened, const std::string &manifestText,
-              std::string_view image, Tensors &tensors,
-              const SessionOptions &options) {
+Expected<std::unique_ptr<LaunchSession>>
+LaunchSession::open(OpenedDevice opened, const std::string &manifestText,
+                    std::string_view image, Tensors &tensors,
+                    const LaunchSessionOptions &options) {
   Expected<Manifest> manifest = attn::runtime::parseManifest(manifestText);
   if (!manifest)
     return manifest.status();
-  std::unique_ptr<Session> session(new Session());
+  std::unique_ptr<LaunchSession> session(new LaunchSession());
   session->opened_ = std::move(opened);
   Expected<std::unique_ptr<LoadedKernel>> kernel =
       LoadedKernel::load(session->opened_.device, std::move(*manifest), image);
@@ -92,7 +92,7 @@ Session::open(OpenedDevice opened, const std::string &manifestText,
   return session;
 }
 
-Status Session::poisonOutputs() {
+Status LaunchSession::poisonOutputs() {
   if (inputs_.workspace)
     if (Status status = device().fill(inputs_.workspace, 0xff,
                                       inputs_.workspaceBytes, nullptr);
@@ -105,9 +105,9 @@ Status Session::poisonOutputs() {
   return Status::ok();
 }
 
-Status Session::launch() { return kernel_->launch(inputs_, nullptr); }
+Status LaunchSession::launch() { return kernel_->launch(inputs_, nullptr); }
 
-Status Session::gatherOutputs(Tensors &tensors) const {
+Status LaunchSession::gatherOutputs(Tensors &tensors) const {
   for (size_t t = 0; t < placements_.size(); ++t)
     if (manifest().tensors[t].role == TensorRole::Output)
       if (Status status = placements_[t].gather(tensors.host[t]);
@@ -116,7 +116,7 @@ Status Session::gatherOutputs(Tensors &tensors) const {
   return Status::ok();
 }
 
-Status Session::checkGuards() const {
+Status LaunchSession::checkGuards() const {
   for (size_t t = 0; t < placements_.size(); ++t) {
     Expected<std::optional<int64_t>> damage = placements_[t].findDamage();
     if (!damage)
