@@ -12,7 +12,25 @@
 
 namespace attn::runtime::emulator {
 
-enum class AccessKind : uint8_t { Read, Write, Atomic };
+/// Strong accesses (volatile, relaxed, acquire, release) and atomics may meet
+/// without a race.
+enum class AccessKind : uint8_t {
+  Read,
+  Write,
+  StrongRead,
+  StrongWrite,
+  Atomic
+};
+
+inline bool reads(AccessKind kind) {
+  return kind == AccessKind::Read || kind == AccessKind::StrongRead ||
+         kind == AccessKind::Atomic;
+}
+inline bool writes(AccessKind kind) {
+  return kind == AccessKind::Write || kind == AccessKind::StrongWrite ||
+         kind == AccessKind::Atomic;
+}
+inline bool isStrong(AccessKind kind) { return kind >= AccessKind::StrongRead; }
 
 /// Before each instruction: registers in flight and the register budget.
 /// False after a fault.
@@ -40,6 +58,7 @@ struct SharedAccess {
   const Knowledge *known;
   /// For messages: "wgmma", "copy".
   const char *what;
+  uint8_t lane = Access::wholeWarp;
 };
 
 class SharedChecker {

@@ -55,23 +55,27 @@ private:
 };
 
 /// What one side of a synchronisation hands to the other: what it has seen,
-/// and the part of that which a proxy fence made visible to asynchronous
-/// copies and wgmma.
+/// the part of that which a proxy fence made visible to asynchronous copies
+/// and wgmma, and the part whose mbarrier initialisations are visible to them.
 struct Knowledge {
   Clock seen;
   Clock fenced;
+  Clock initFenced;
 
   void join(const Knowledge &other) {
     seen.join(other.seen);
     fenced.join(other.fenced);
+    initFenced.join(other.initFenced);
   }
   void meet(const Knowledge &other) {
     seen.meet(other.seen);
     fenced.meet(other.fenced);
+    initFenced.meet(other.initFenced);
   }
   void clear() {
     seen.clear();
     fenced.clear();
+    initFenced.clear();
   }
 };
 

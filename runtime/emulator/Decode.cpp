@@ -23,13 +23,13 @@ struct TypeEntry {
 };
 
 constexpr TypeEntry typeTable[] = {
-    {"b8", Type::B8},       {"u8", Type::U8},         {"s8", Type::S8},
-    {"b16", Type::B16},     {"u16", Type::U16},       {"s16", Type::S16},
-    {"f16", Type::F16},     {"bf16", Type::BF16},     {"b32", Type::B32},
-    {"u32", Type::U32},     {"s32", Type::S32},       {"f32", Type::F32},
-    {"tf32", Type::TF32},   {"f16x2", Type::F16x2},   {"bf16x2", Type::BF16x2},
-    {"b64", Type::B64},     {"u64", Type::U64},       {"s64", Type::S64},
-    {"f64", Type::F64},     {"b128", Type::B128},     {"pred", Type::Pred},
+    {"b8", Type::B8},     {"u8", Type::U8},       {"s8", Type::S8},
+    {"b16", Type::B16},   {"u16", Type::U16},     {"s16", Type::S16},
+    {"f16", Type::F16},   {"bf16", Type::BF16},   {"b32", Type::B32},
+    {"u32", Type::U32},   {"s32", Type::S32},     {"f32", Type::F32},
+    {"tf32", Type::TF32}, {"f16x2", Type::F16x2}, {"bf16x2", Type::BF16x2},
+    {"b64", Type::B64},   {"u64", Type::U64},     {"s64", Type::S64},
+    {"f64", Type::F64},   {"b128", Type::B128},   {"pred", Type::Pred},
 };
 
 struct SpecialEntry {
@@ -168,8 +168,9 @@ bool Decoder::takeType(Type &type) {
 bool Decoder::needType(Type &type, std::initializer_list<Type> allowed) {
   std::string_view name = peek();
   if (!takeType(type))
-    return fail("expected a type in " + quote(ast_->opcode) + ", but got " +
-                (name.empty() ? "no modifier" : "'." + std::string(name) + "'"));
+    return fail(
+        "expected a type in " + quote(ast_->opcode) + ", but got " +
+        (name.empty() ? "no modifier" : "'." + std::string(name) + "'"));
   if (allowed.size() == 0 ||
       std::find(allowed.begin(), allowed.end(), type) != allowed.end())
     return true;
@@ -223,15 +224,16 @@ bool Decoder::resolveRegister(std::string_view name, RegisterInfo &info) {
     for (char c : name.substr(digits))
       index = index * 10 + static_cast<uint64_t>(c - '0');
   std::string_view prefix = name.substr(0, digits);
-  for (uint32_t scope = ast_ ? ast_->scope : 0;; scope = function_.scopes[scope]) {
+  for (uint32_t scope = ast_ ? ast_->scope : 0;;
+       scope = function_.scopes[scope]) {
     const auto &registers = scopes_[scope].registers;
     if (auto it = registers.find(name);
         it != registers.end() && !it->second.count) {
       info = it->second;
       return true;
     }
-    if (auto it = registers.find(prefix); numbered && it != registers.end() &&
-                                          index < it->second.count) {
+    if (auto it = registers.find(prefix);
+        numbered && it != registers.end() && index < it->second.count) {
       info = it->second;
       unsigned words = info.type == Type::Pred     ? 1
                        : typeBytes(info.type) == 8 ? 64
@@ -338,6 +340,7 @@ bool Decoder::resolve(const ptx::Operand &operand, Operand &result, Type type,
       result.kind = Operand::Register;
       result.slot = info.slot;
       result.bytes = width == 8 ? 8 : 4;
+      result.declaredBytes = static_cast<uint8_t>(width);
       return true;
     }
     if (isDestination || type == Type::Pred)
@@ -362,7 +365,8 @@ bool Decoder::resolve(const ptx::Operand &operand, Operand &result, Type type,
            fail("expected a 32 or 64-bit read of an address");
   }
   uint64_t bits = 0;
-  if (isDestination || type == Type::Pred || !immediateBits(operand, type, bits))
+  if (isDestination || type == Type::Pred ||
+      !immediateBits(operand, type, bits))
     return fail(std::string("expected ") +
                 (isDestination ? "a register" : "an operand") + " of type '." +
                 typeName(type) + "' as operand " +
@@ -401,6 +405,15 @@ bool Decoder::source(Type type, bool wider) {
 
 bool Decoder::predicateDestination() { return destination(Type::Pred); }
 bool Decoder::predicateSource() { return source(Type::Pred); }
+
+bool Decoder::predicateOrSource(Type type) {
+  ATTN_NEED_OPERAND(operand);
+  RegisterInfo info;
+  bool isPredicate = operand->kind == ptx::Operand::Name &&
+                     resolveRegister(operand->name, info) &&
+                     info.type == Type::Pred;
+  return source(isPredicate ? Type::Pred : type);
+}
 
 /// `d|p` or `d`: pushes d and p.
 bool Decoder::pair(Type type) {
@@ -522,6 +535,16 @@ bool Decoder::tensorAddress(unsigned coordinates) {
   }
   ++operand_;
   return true;
+}
+
+bool Decoder::skipOperand() {
+  ATTN_NEED_OPERAND(operand);
+  ++operand_;
+  return operand != nullptr;
+}
+
+bool Decoder::isHalfRegister(size_t index) const {
+  return inst_->operands[index].declaredBytes <= 2;
 }
 
 bool Decoder::immediate(int64_t &value, int64_t low, int64_t high) {

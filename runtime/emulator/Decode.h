@@ -55,6 +55,7 @@ OpcodeTable barrierOpcodes();
 OpcodeTable asyncCopyOpcodes();
 OpcodeTable matrixOpcodes();
 OpcodeTable wgmmaOpcodes();
+Opcode mbarrierOpcode();
 
 /// Decodes one kernel. `symbols` holds the module's variables.
 Expected<std::shared_ptr<Program>> decode(const ptx::Module &module,
@@ -82,6 +83,8 @@ public:
   bool source(Type type, bool wider = false);
   bool predicateDestination();
   bool predicateSource();
+  /// A predicate if the operand is one, else a value.
+  bool predicateOrSource(Type type);
   /// Pushes an optional predicate: Sink where there is none.
   bool pair(Type type);
   /// `{a, b}` or `a`; pushes `count` operands.
@@ -90,6 +93,10 @@ public:
   bool address();
   /// An address with the vector after it: `[map, {x, y}]`.
   bool tensorAddress(unsigned coordinates);
+  /// Whether the operand that was pushed at `index` is declared with 16 bits.
+  bool isHalfRegister(size_t index) const;
+  /// Accepts the next operand without pushing anything.
+  bool skipOperand();
   bool immediate(int64_t &value, int64_t low, int64_t high);
   bool label(uint32_t &target);
   bool labels(std::vector<uint32_t> &targets);

@@ -92,7 +92,7 @@ Block::Block(Launch &launch, uint32_t linear) : launch(launch), linear(linear) {
   for (uint32_t i = 0; i < count; ++i)
     initializeWarp(warps[i], *this, i);
   warpgroups.resize((count + warpgroupWarps - 1) / warpgroupWarps);
-  nextAgent = 4 * count;
+  nextAgent = firstMbarrierAgent();
   if (launch.checks) {
     sharedWritten.assign(sharedBytes, 0);
     sharedRaces.assign(sharedBytes / 4 + 1, 0);
@@ -174,7 +174,6 @@ static void endLanes(Warp &warp, Fragment &fragment, uint32_t mask) {
   if (!warp.live) {
     --block.liveWarps;
     block.launch.lastProgress = block.launch.instructions;
-    returnRegisters(block, warp);
   }
 }
 
@@ -246,7 +245,8 @@ bool Block::completeAsync() {
     size_t pick = launch.random() % async.size();
     std::swap(async.front(), async[pick]);
   }
-  size_t count = launch.seed ? 1 + launch.random() % async.size() : async.size();
+  size_t count =
+      launch.seed ? 1 + launch.random() % async.size() : async.size();
   for (; count && !async.empty(); --count) {
     AsyncOp op = std::move(async.front());
     async.pop_front();
@@ -361,14 +361,14 @@ static uint32_t registersPerThread(const Program &program, uint32_t threads) {
   return program.maxRegisters ? std::min(limit, program.maxRegisters) : limit;
 }
 
-static std::string deadlockReport(
-    const std::vector<std::unique_ptr<Block>> &resident) {
+static std::string
+deadlockReport(const std::vector<std::unique_ptr<Block>> &resident) {
   std::string report = "deadlock: no warp can run";
   size_t shown = 0;
   for (const std::unique_ptr<Block> &block : resident) {
     if (++shown > 2) {
-      report += "\n  and " + std::to_string(resident.size() - 2) +
-                " more blocks";
+      report +=
+          "\n  and " + std::to_string(resident.size() - 2) + " more blocks";
       break;
     }
     report += block->describeState();

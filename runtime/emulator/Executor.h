@@ -20,9 +20,6 @@ Step branch(Context &context, const Inst &inst, uint32_t taken,
 /// Puts the context's fragment to sleep; the caller returns Wait or Retry.
 void sleep(Context &context, Wait wait, uint64_t key);
 
-/// A warp that ends gives its registers to the block's setmaxnreg pool.
-void returnRegisters(Block &block, Warp &warp);
-
 } // namespace attn::runtime::emulator
 
 #endif // ATTN_RUNTIME_EMULATOR_EXECUTOR_H

@@ -194,6 +194,52 @@ private:
             weights_.push_back(operand.bytes == 8 ? 2 : 1);
           }
         }
+    uniform_.assign(weights_.size(), true);
+    constant_.assign(weights_.size(), true);
+    while (spreadDivergence())
+      ;
+    for (size_t i = 0; i < weights_.size(); ++i)
+      if (constant_[i])
+        weights_[i] = 0;
+  }
+
+  /// Whether a source has the same value in all lanes, as far as its own
+  /// definition tells.
+  bool isUniform(const Operand &operand) const {
+    if (!isRegister(operand))
+      return operand.kind != Operand::Predicate;
+    if (operand.slot < uint32_t(Special::Count) * 32)
+      return operand.slot >= uint32_t(Special::NtidX) * 32 &&
+             operand.slot < uint32_t(Special::LaneId) * 32;
+    return uniform_[index_[operand.slot / 32]];
+  }
+
+  /// The assembler may keep values that are the same in all lanes in a file of
+  /// their own, and make constants again where they are needed. One round of
+  /// finding those that are not; true if it found some.
+  bool spreadDivergence() {
+    bool changed = false;
+    for (const Inst &inst : program_.insts) {
+      bool arithmetic = inst.cls == InstClass::Integer ||
+                        inst.cls == InstClass::Move ||
+                        inst.cls == InstClass::Convert;
+      bool uniform =
+          inst.space == ptx::Space::Param || (arithmetic && inst.guard < 0);
+      bool constant = inst.cls == InstClass::Move && inst.guard < 0;
+      for (const Operand &operand : inst.operands) {
+        uniform &= !operand.isRead || isUniform(operand);
+        constant &= !operand.isRead || operand.kind == Operand::Constant;
+      }
+      for (const Operand &operand : inst.operands) {
+        if (!isRegister(operand) || !operand.isWritten)
+          continue;
+        size_t i = index_[operand.slot / 32];
+        changed |= (uniform_[i] && !uniform) || (constant_[i] && !constant);
+        uniform_[i] = uniform_[i] && uniform;
+        constant_[i] = constant_[i] && constant;
+      }
+    }
+    return changed;
   }
 
   void liveOut(uint32_t b, const std::vector<std::vector<uint64_t>> &in,
@@ -218,17 +264,24 @@ private:
   }
 
   uint32_t count(const std::vector<uint64_t> &live) const {
-    uint32_t total = 0;
+    uint32_t total = 0, uniform = 0;
     for (size_t w = 0; w < words_; ++w)
-      for (uint64_t bits = live[w]; bits; bits &= bits - 1)
-        total += weights_[w * 64 + static_cast<size_t>(__builtin_ctzll(bits))];
-    return total;
+      for (uint64_t bits = live[w]; bits; bits &= bits - 1) {
+        size_t i = w * 64 + static_cast<size_t>(__builtin_ctzll(bits));
+        (uniform_[i] ? uniform : total) += weights_[i];
+      }
+    return total +
+           (uniform > uniformRegisters ? uniform - uniformRegisters : 0);
   }
+
+  /// Of a warp on sm_75 and later.
+  static constexpr uint32_t uniformRegisters = 63;
 
   Program &program_;
   const Graph &graph_;
   std::vector<uint32_t> index_;
   std::vector<uint8_t> weights_;
+  std::vector<bool> uniform_, constant_;
   size_t words_ = 0;
 };
 

@@ -1,4 +1,5 @@
-//===- Flow.h - Where lanes meet again, and which registers live -*- C++ -*-===//
+//===- Flow.h - Where lanes meet again, and which registers live -*- C++
+//-*-===//
 //
 // Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -140,7 +140,8 @@ Token Lexer::next() {
       ++position_;
     return make(Token::Identifier, begin);
   }
-  if (c == '.' && position_ + 1 < text_.size() && isName(text_[position_ + 1])) {
+  if (c == '.' && position_ + 1 < text_.size() &&
+      isName(text_[position_ + 1])) {
     ++position_;
     while (position_ < text_.size()) {
       if (isName(text_[position_]))

@@ -32,6 +32,9 @@ namespace attn::runtime::emulator {
 struct Block;
 struct Launch;
 
+/// Clocks of the agents of several blocks.
+using BlockClocks = std::map<uint32_t, Clock>;
+
 constexpr uint32_t warpLanes = 32;
 constexpr uint32_t warpgroupWarps = 4;
 constexpr uint32_t namedBarriers = 16;
@@ -74,6 +77,7 @@ struct Join {
 struct InFlight {
   uint32_t group = 0;
   uint32_t inst = 0;
+  bool isAccumulator = false;
 };
 
 struct Warp {
@@ -90,28 +94,36 @@ struct Warp {
   std::vector<uint8_t> local;
   std::vector<uint8_t> localWritten;
 
-  /// Registers per thread after setmaxnreg.
+  /// Registers per thread that the warp holds.
   uint32_t registerBudget = 0;
+  /// The same once a setmaxnreg set it; before, the assembler may spill.
+  uint32_t liveLimit = UINT32_MAX;
 
   // wgmma groups: the number of the open one, and the last one waited for.
   uint32_t wgmmaGroup = 1;
   uint32_t wgmmaRetired = 0;
-  bool wgmmaOpen = false;
+  /// The last group that has a wgmma.
+  uint32_t wgmmaIssued = 0;
   // By index in Program::tracked.
   std::vector<InFlight> inFlight;
   std::vector<uint64_t> touched;
-  uint32_t inFlightCount = 0;
 
-  // cp.async and bulk groups.
+  // cp.async and bulk groups: the number of the open one; of the bulk groups
+  // also the last that has copies and the last waited for.
   uint32_t copyGroup = 1;
   uint32_t bulkGroup = 1;
+  uint32_t bulkIssued = 0;
+  uint32_t bulkWaited = 0;
 
   // Races.
   Knowledge known;
   uint32_t laneEpoch = 0;
-  std::map<uint32_t, Clock> foreign;
-  /// Clocks that a fence will publish or take over; see Atomics.
-  std::map<uint32_t, Clock> acquired;
+  /// The last accessLane() found another lane's write of the same instruction.
+  bool overlapsOwn = false;
+  BlockClocks foreign;
+  /// What the next fence takes over, and what the last one saw; see Sync.h.
+  BlockClocks acquired;
+  BlockClocks fencedClocks;
 
   /// The lines of the latest synchronising instructions, for messages.
   uint32_t recentSync[4] = {0, 0, 0, 0};
@@ -148,11 +160,14 @@ struct NamedBarrier {
   Knowledge collecting;
 };
 
-/// The four warps of a warpgroup meet for a wgmma or a setmaxnreg.
+/// The four warps of a warpgroup meet for a wgmma, and each must execute the
+/// same setmaxnregs.
 struct Warpgroup {
   uint32_t arrived = 0;
   uint32_t pc = 0;
-  uint32_t fragment[warpgroupWarps] = {0, 0, 0, 0};
+  Fragment *fragments[warpgroupWarps] = {nullptr, nullptr, nullptr, nullptr};
+  uint32_t registersArrived = 0;
+  uint32_t registersPc = 0;
 };
 
 /// Work that a block started and that finishes later, in any order.
@@ -198,8 +213,15 @@ struct Block {
   uint32_t copyAgent(uint32_t warp) const {
     return static_cast<uint32_t>(2 * warps.size()) + warp;
   }
+  /// A bulk store's reading of shared memory, which ends before its writing.
   uint32_t bulkAgent(uint32_t warp) const {
     return static_cast<uint32_t>(3 * warps.size()) + warp;
+  }
+  uint32_t bulkWriteAgent(uint32_t warp) const {
+    return static_cast<uint32_t>(4 * warps.size()) + warp;
+  }
+  uint32_t firstMbarrierAgent() const {
+    return static_cast<uint32_t>(5 * warps.size());
   }
 
   /// Runs until nothing can, or for about `quantum` instructions. False after
@@ -219,6 +241,11 @@ struct ModuleMemory {
 };
 
 struct Launch {
+  Launch(const Program &program, GlobalMemory &memory,
+         const ModuleMemory &module, Statistics &statistics)
+      : program(program), memory(memory), module(module),
+        statistics(statistics) {}
+
   const Program &program;
   GlobalMemory &memory;
   const ModuleMemory &module;
@@ -239,7 +266,7 @@ struct Launch {
   uint64_t lastProgress = 0;
   std::string fault;
   /// Synchronisation through global memory, by address.
-  std::unordered_map<uint64_t, std::map<uint32_t, Clock>> releases;
+  std::unordered_map<uint64_t, BlockClocks> releases;
 
   Status run();
 };

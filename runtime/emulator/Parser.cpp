@@ -32,10 +32,10 @@ uint32_t elementBytes(std::string_view type) {
   static constexpr struct {
     const char *name;
     uint32_t bytes;
-  } table[] = {{"b8", 1},   {"u8", 1},   {"s8", 1},   {"b16", 2},  {"u16", 2},
-               {"s16", 2},  {"f16", 2},  {"bf16", 2}, {"b32", 4},  {"u32", 4},
-               {"s32", 4},  {"f32", 4},  {"b64", 8},  {"u64", 8},  {"s64", 8},
-               {"f64", 8},  {"b128", 16}};
+  } table[] = {{"b8", 1},  {"u8", 1},   {"s8", 1},   {"b16", 2}, {"u16", 2},
+               {"s16", 2}, {"f16", 2},  {"bf16", 2}, {"b32", 4}, {"u32", 4},
+               {"s32", 4}, {"f32", 4},  {"b64", 8},  {"u64", 8}, {"s64", 8},
+               {"f64", 8}, {"b128", 16}};
   for (const auto &entry : table)
     if (type == entry.name)
       return entry.bytes;
@@ -141,8 +141,7 @@ private:
   bool simpleOperand(Operand &operand);
   bool address(Operand &operand, unsigned depth);
   bool vectorOperand(Operand &operand, unsigned depth);
-  bool branchTargets(Function &function, uint32_t scope,
-                     std::string_view name);
+  bool branchTargets(Function &function, uint32_t scope, std::string_view name);
 
   std::shared_ptr<const std::string> text_;
   Lexer lexer_;
@@ -306,7 +305,8 @@ bool Parser::initializer(Variable &variable, uint32_t element) {
   return !braces || need('}');
 }
 
-/// `.param .align 64 .b8 name[128]` or `.param .u64 .ptr .global .align 1 name`.
+/// `.param .align 64 .b8 name[128]` or `.param .u64 .ptr .global .align 1
+/// name`.
 bool Parser::parameter(Variable &result) {
   result.space = Space::Param;
   result.line = token_.line;
@@ -575,9 +575,8 @@ bool Parser::simpleOperand(Operand &operand) {
     // %tid.x is one name.
     if (operand.name[0] == '%' && token_.kind == Token::Dotted &&
         token_.text.data() == operand.name.data() + operand.name.size() + 1) {
-      operand.name = std::string_view(operand.name.data(),
-                                      operand.name.size() + 1 +
-                                          token_.text.size());
+      operand.name = std::string_view(
+          operand.name.data(), operand.name.size() + 1 + token_.text.size());
       advance();
     }
     return true;
@@ -626,8 +625,8 @@ bool Parser::address(Operand &operand, unsigned depth) {
     uint64_t offset = 0;
     if (!needInteger(offset, uint64_t(1) << 62, "an offset"))
       return false;
-    operand.offset = negative ? -static_cast<int64_t>(offset)
-                              : static_cast<int64_t>(offset);
+    operand.offset =
+        negative ? -static_cast<int64_t>(offset) : static_cast<int64_t>(offset);
   }
   while (take(',')) {
     Operand more;

@@ -60,6 +60,8 @@ struct Operand {
   bool isRead = false, isWritten = false;
   /// Of an address: whether its base is 64 bits wide. Of a register: 4 or 8.
   uint8_t bytes = 0;
+  /// Of a register, as its declaration says.
+  uint8_t declaredBytes = 0;
   /// First word in the register file, or the predicate's index.
   uint32_t slot = 0;
   /// Lanes of an immediate; for an address, null if the base is a register.
@@ -85,7 +87,7 @@ struct Inst {
   /// Branches: where to, and where the two sides meet (or noJoin).
   uint32_t target = 0;
   uint32_t join = 0;
-  /// Registers of 32 bits that are live here: no allocator can use fewer.
+  /// Registers of 32 bits that are live here and that no allocator can save.
   uint32_t liveRegisters = 0;
   /// Slots in Program::tracked that this instruction reads or writes.
   std::vector<uint16_t> tracked;

@@ -54,14 +54,16 @@ bool RaceAccess::conflictsWith(const Access &other) {
   if (!((access_.flags | other.flags) & Access::Write) ||
       (both & Access::Atomic) || !(access_.bytes & other.bytes))
     return false;
-  bool sameAgent =
-      other.block == access_.block && other.agent == access_.agent;
+  bool sameAgent = other.block == access_.block && other.agent == access_.agent;
   conflict.other = other;
   conflict.missingProxyFence = false;
+  if (sameAgent && other.inst == access_.inst && other.lane != access_.lane &&
+      other.epoch == access_.epoch && (access_.flags & Access::Write)) {
+    overlapsOwn = true;
+    return false;
+  }
   if (sameAgent && !(access_.flags & Access::Async))
-    return other.lane != access_.lane && other.lane != Access::wholeWarp &&
-           access_.lane != Access::wholeWarp &&
-           other.epoch >= order_.laneEpoch;
+    return other.lane != access_.lane && other.epoch >= order_.laneEpoch;
   if (!isOrdered(other, order_.known->seen))
     return true;
   // A write by ordinary stores reaches the async proxy only through a fence.
@@ -89,13 +91,13 @@ bool RaceAccess::transition(uint32_t old, uint32_t &result) {
   size_t foreignReads = 0;
   for (const Access &other : table_.states_[old]) {
     bool covered = !(other.bytes & ~access_.bytes);
-    bool sameReader = other.block == access_.block &&
-                      other.agent == access_.agent &&
-                      other.flags == access_.flags &&
-                      (other.lane == access_.lane ||
-                       access_.lane == Access::wholeWarp);
-    if (covered && (sameReader || (isWrite && !(other.flags & Access::Atomic &&
-                                                access_.flags & Access::Atomic))))
+    bool sameReader =
+        other.block == access_.block && other.agent == access_.agent &&
+        other.flags == access_.flags &&
+        (other.lane == access_.lane || access_.lane == Access::wholeWarp);
+    if (covered &&
+        (sameReader || (isWrite && !(other.flags & Access::Atomic &&
+                                     access_.flags & Access::Atomic))))
       continue;
     if (other.block != access_.block && !(other.flags & Access::Write) &&
         ++foreignReads > maxForeignReads)

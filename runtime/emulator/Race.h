@@ -26,8 +26,12 @@
 namespace attn::runtime::emulator {
 
 struct Access {
-  /// All lanes of the warp together.
+  /// In place of a lane: all lanes of the warp together, and together in a
+  /// stmatrix or ldmatrix, of which the second must not read what the first or
+  /// some lane wrote before the lanes synchronised.
   static constexpr uint8_t wholeWarp = 255;
+  static constexpr uint8_t matrixStore = 254;
+  static constexpr uint8_t matrixLoad = 253;
   enum Flags : uint8_t {
     Write = 1,
     Atomic = 2,
@@ -76,6 +80,9 @@ public:
   Conflict conflict;
   /// Where in the last range.
   uint64_t granule = 0;
+  /// Another lane wrote there in the same instruction: a race only if the
+  /// values differ.
+  bool overlapsOwn = false;
 
 private:
   bool transition(uint32_t old, uint32_t &result);

@@ -1,0 +1,571 @@
+//===- CopyOps.cpp - cp.async, cp.async.bulk and their tensor forms -------===//
+//
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/emulator/AsyncCopy.h"
+#include "runtime/emulator/Barriers.h"
+#include "runtime/emulator/Executor.h"
+#include "runtime/emulator/Lanes.h"
+#include "runtime/emulator/Traffic.h"
+
+using namespace attn::runtime;
+using namespace attn::runtime::emulator;
+
+namespace {
+
+std::string number(uint64_t value) { return std::to_string(value); }
+
+uint64_t valueAt(const Context &context, const Operand &operand,
+                 unsigned lane) {
+  return operand.bytes == 8 ? context.source64(operand)[lane]
+                            : uint64_t(context.source(operand)[lane]);
+}
+
+uint64_t addressAt(const Context &context, const Operand &operand,
+                   unsigned lane) {
+  uint64_t address =
+      valueAt(context, operand, lane) + static_cast<uint64_t>(operand.offset);
+  return operand.bytes == 8 ? address : address & UINT32_MAX;
+}
+
+/// A shared operand may be a generic address where its register is 64 bits.
+uint64_t sharedAt(const Context &context, const Operand &operand,
+                  unsigned lane) {
+  uint64_t address = addressAt(context, operand, lane), offset = 0;
+  return genericSpace(address, offset) == ptx::Space::Shared ? offset : address;
+}
+
+// Bulk copies. Inst::flags says which; immediate is the Reduce.
+
+enum CopyFlags : uint32_t {
+  ToGlobal = 1,
+  IsTensor = 2,
+  HasPolicy = 4,
+};
+
+/// Reads the map behind a generic (or param) address.
+bool readMap(Context &context, const Inst &inst, unsigned lane,
+             uint64_t address, DecodedMap &map) {
+  uint64_t offset = 0;
+  ptx::Space space = genericSpace(address, offset);
+  if (offset % 64) {
+    context.fault(inst, static_cast<int>(lane),
+                  "misaligned tensor map: expected a multiple of 64, but got " +
+                      hex(offset));
+    return false;
+  }
+  // 16 bytes at a time: the widest aligned access.
+  uint8_t bytes[128];
+  for (unsigned i = 0; i < 128; i += 16) {
+    const uint8_t *from = accessLane(context, inst, space, offset + i, 16, lane,
+                                     AccessKind::Read);
+    if (!from)
+      return false;
+    std::memcpy(bytes + i, from, 16);
+  }
+  if (decodeTensorMap(bytes, map))
+    return true;
+  context.fault(inst, static_cast<int>(lane),
+                "expected a tensor map of this device at address " +
+                    hex(address));
+  return false;
+}
+
+bool checkTensorJob(Context &context, const Inst &inst, const CopyJob &job) {
+  const DecodedMap &map = job.map;
+  int lane = static_cast<int>(job.lane);
+  if (map.rank != inst.count) {
+    context.fault(inst, lane,
+                  "the copy has " + number(inst.count) +
+                      " dimensions, but the tensor map " + number(map.rank));
+    return false;
+  }
+  static constexpr uint32_t widths[] = {0, 32, 64, 128};
+  uint32_t width = widths[uint32_t(map.swizzle)];
+  if (width && map.rowBytes() != width) {
+    context.fault(inst, lane,
+                  "unsupported tensor map: box rows of " +
+                      number(map.rowBytes()) + " bytes with a swizzle of " +
+                      number(width));
+    return false;
+  }
+  // With a swizzle of 128 bytes the pattern repeats every 1024, by address.
+  if (job.shared % 128) {
+    context.fault(inst, lane,
+                  "misaligned tensor copy: expected a shared address that is "
+                  "a multiple of 128, but got " +
+                      hex(job.shared));
+    return false;
+  }
+  return sharedInBounds(context, inst, lane, job.shared, map.boxBytes(),
+                        "tensor copy");
+}
+
+bool checkBulkJob(Context &context, const Inst &inst, const CopyJob &job) {
+  int lane = static_cast<int>(job.lane);
+  if (job.shared % 16 || job.global % 16 || job.bytes % 16) {
+    context.fault(inst, lane,
+                  "misaligned bulk copy: expected addresses and a size that "
+                  "are multiples of 16, but got shared " +
+                      hex(job.shared) + ", global " + hex(job.global) +
+                      " and " + number(job.bytes) + " bytes");
+    return false;
+  }
+  return sharedInBounds(context, inst, lane, job.shared, job.bytes,
+                        "bulk copy");
+}
+
+Type typeOf(ElementType element) {
+  switch (element) {
+  case ElementType::F16:
+    return Type::F16;
+  case ElementType::BF16:
+    return Type::BF16;
+  case ElementType::F32:
+    return Type::F32;
+  case ElementType::I32:
+    return Type::S32;
+  case ElementType::U8:
+    return Type::U8;
+  }
+  return Type::U8;
+}
+
+/// Operands of a load: shared, [map and coordinates | global, size], mbarrier;
+/// of a store: [map and coordinates | global], shared [, size].
+bool makeJob(Context &context, const Inst &inst, unsigned lane, CopyJob &job) {
+  job.toGlobal = inst.flags & ToGlobal;
+  job.isTensor = inst.flags & IsTensor;
+  job.reduce = static_cast<Reduce>(inst.immediate);
+  job.lane = lane;
+  size_t next = 0;
+  auto operand = [&]() -> const Operand & { return inst.operands[next++]; };
+  auto readTensor = [&] {
+    uint64_t address = addressAt(context, operand(), lane);
+    for (unsigned i = 0; i < inst.count; ++i)
+      job.coordinates[i] =
+          static_cast<int32_t>(valueAt(context, operand(), lane));
+    return readMap(context, inst, lane, address, job.map);
+  };
+  if (!job.toGlobal)
+    job.shared = sharedAt(context, operand(), lane);
+  if (job.isTensor) {
+    if (!readTensor())
+      return false;
+    job.type = typeOf(job.map.element);
+  } else {
+    job.global = addressAt(context, operand(), lane);
+    job.type = inst.type;
+  }
+  if (job.toGlobal)
+    job.shared = sharedAt(context, operand(), lane);
+  if (!job.isTensor)
+    job.bytes = valueAt(context, operand(), lane);
+  if (!job.toGlobal)
+    job.mbarrier = static_cast<uint32_t>(sharedAt(context, operand(), lane));
+  return job.isTensor ? checkTensorJob(context, inst, job)
+                      : checkBulkJob(context, inst, job);
+}
+
+/// Binds the job to the group or the mbarrier that it completes on.
+bool bindJob(Context &context, const Inst &inst, CopyJob &job) {
+  Warp &warp = context.warp;
+  Block &block = context.block;
+  if (job.toGlobal) {
+    job.agent = static_cast<uint16_t>(block.bulkAgent(warp.index));
+    job.globalAgent = static_cast<uint16_t>(block.bulkWriteAgent(warp.index));
+    job.epoch = warp.bulkIssued = warp.bulkGroup;
+  } else {
+    Mbarrier *barrier = findMbarrierForCopy(
+        context, inst, static_cast<int>(job.lane), job.mbarrier);
+    if (!barrier)
+      return false;
+    ++barrier->copiesInFlight;
+    job.phase = barrier->phase;
+    job.agent = job.globalAgent = static_cast<uint16_t>(barrier->agent);
+    job.epoch = barrier->phase + 1;
+  }
+  if (context.checks())
+    job.known = warp.known;
+  return true;
+}
+
+Step bulkCopy(Context &context, const Inst &inst) {
+  for (uint32_t rest = context.mask; rest; rest &= rest - 1) {
+    auto job = std::make_shared<CopyJob>();
+    if (!makeJob(context, inst, firstLane(rest), *job) ||
+        !bindJob(context, inst, *job))
+      return Step::Fault;
+    Block *block = &context.block;
+    Warp *warp = &context.warp;
+    const Inst *source = &inst;
+    AsyncOp op;
+    op.warp = warp->index;
+    op.inst = context.instIndex(inst);
+    op.bulkGroup = job->toGlobal ? warp->bulkGroup : 0;
+    op.run = [block, warp, source, job] {
+      Context later{block->launch, *block, *warp, &warp->fragments[0],
+                    1u << job->lane};
+      return runCopy(later, *source, *job);
+    };
+    block->async.push_back(std::move(op));
+  }
+  return Step::Next;
+}
+
+Step commitBulk(Context &context, const Inst &inst) {
+  context.noteSync(inst);
+  ++context.warp.bulkGroup;
+  return Step::Next;
+}
+
+/// Runs what must be done now. With .read only the sources are free, but the
+/// emulator writes at the same time; the checks keep the difference.
+Step waitBulk(Context &context, const Inst &inst) {
+  Warp &warp = context.warp;
+  Block &block = context.block;
+  context.noteSync(inst);
+  int64_t limit = int64_t(warp.bulkGroup) - 1 - inst.immediate;
+  if (limit <= 0)
+    return Step::Next;
+  uint32_t retired = static_cast<uint32_t>(limit);
+  for (size_t i = 0; i < block.async.size();) {
+    AsyncOp &candidate = block.async[i];
+    if (candidate.warp != warp.index || !candidate.bulkGroup ||
+        candidate.bulkGroup > retired) {
+      ++i;
+      continue;
+    }
+    AsyncOp op = std::move(candidate);
+    block.async.erase(block.async.begin() + static_cast<ptrdiff_t>(i));
+    if (!op.run())
+      return Step::Fault;
+  }
+  warp.bulkWaited = std::max(warp.bulkWaited, retired);
+  if (context.checks()) {
+    warp.known.seen.raise(block.bulkAgent(warp.index), retired);
+    if (!inst.flags)
+      warp.known.seen.raise(block.bulkWriteAgent(warp.index), retired);
+  }
+  return Step::Next;
+}
+
+// cp.async of 4, 8 or 16 bytes. The bytes move at once; for the checks the
+// write belongs to an agent of its own until the group is waited for.
+
+/// Operands: shared, global, and the size of the source or a predicate that
+/// says to ignore it. Inst::immediate is the size.
+Step asyncCopy(Context &context, const Inst &inst) {
+  Warp &warp = context.warp;
+  Block &block = context.block;
+  uint32_t bytes = static_cast<uint32_t>(inst.immediate);
+  SharedAccess access{static_cast<uint16_t>(block.copyAgent(warp.index)),
+                      warp.copyGroup, Access::Write, &warp.known, "cp.async"};
+  SharedChecker checker(context, inst, access);
+  uint64_t targets[warpLanes] = {}, sources[warpLanes] = {};
+  for (uint32_t rest = context.mask; rest; rest &= rest - 1) {
+    unsigned lane = firstLane(rest);
+    int laneNumber = static_cast<int>(lane);
+    uint64_t to = targets[lane] = sharedAt(context, inst.operands[0], lane);
+    uint64_t from = sources[lane] = addressAt(context, inst.operands[1], lane);
+    uint32_t size = bytes;
+    if (inst.operands.size() > 2) {
+      const Operand &third = inst.operands[2];
+      if (third.kind == Operand::Predicate)
+        size = context.predicate(third) >> lane & 1 ? 0 : bytes;
+      else
+        size = static_cast<uint32_t>(valueAt(context, third, lane));
+    }
+    if (size > bytes)
+      return context.fault(inst, laneNumber,
+                           "expected a source size of at most " +
+                               number(bytes) + ", but got " + number(size));
+    if (to % bytes || from % bytes)
+      return context.fault(inst, laneNumber,
+                           "misaligned cp.async: expected multiples of " +
+                               number(bytes) + ", but got shared " + hex(to) +
+                               " and global " + hex(from));
+    if (!sharedInBounds(context, inst, laneNumber, to, bytes, "cp.async"))
+      return Step::Fault;
+    if (context.checks() && !checker.apply(to, bytes))
+      return Step::Fault;
+    uint8_t *target = block.shared.data() + to;
+    std::memset(target, 0, bytes);
+    for (uint32_t done = 0; done < size;) {
+      // A source of, say, 12 bytes is read as 8 and 4.
+      uint32_t part = size - done >= 16  ? 16
+                      : size - done >= 8 ? 8
+                      : size - done >= 4 ? 4
+                      : size - done >= 2 ? 2
+                                         : 1;
+      const uint8_t *source =
+          accessLane(context, inst, ptx::Space::Global, from + done, part, lane,
+                     AccessKind::Read);
+      if (!source)
+        return Step::Fault;
+      std::memcpy(target + done, source, part);
+      done += part;
+    }
+  }
+  countTraffic(context, ptx::Space::Global, sources, bytes, AccessKind::Read);
+  context.launch.statistics.shared.writtenBytes +=
+      uint64_t(bytes) * static_cast<uint64_t>(__builtin_popcount(context.mask));
+  return Step::Next;
+}
+
+Step commitCopies(Context &context, const Inst &inst) {
+  context.noteSync(inst);
+  ++context.warp.copyGroup;
+  return Step::Next;
+}
+
+Step waitCopies(Context &context, const Inst &inst) {
+  Warp &warp = context.warp;
+  context.noteSync(inst);
+  // wait_all also waits for what was not committed.
+  if (inst.immediate < 0)
+    ++warp.copyGroup;
+  int64_t pending = std::max<int64_t>(inst.immediate, 0);
+  int64_t limit = int64_t(warp.copyGroup) - 1 - pending;
+  if (context.checks() && limit > 0)
+    warp.known.seen.raise(context.block.copyAgent(warp.index),
+                          static_cast<uint32_t>(limit));
+  return Step::Next;
+}
+
+/// The mbarrier gets an arrival when the copies so far are done. Without
+/// .noinc it also expects one more, which cancels out.
+Step arriveOnCopies(Context &context, const Inst &inst) {
+  Warp &warp = context.warp;
+  context.noteSync(inst);
+  Knowledge known = warp.known;
+  if (context.checks())
+    known.seen.raise(context.block.copyAgent(warp.index), warp.copyGroup);
+  for (uint32_t rest = context.mask; rest; rest &= rest - 1) {
+    unsigned lane = firstLane(rest);
+    uint64_t address = sharedAt(context, inst.operands[0], lane);
+    Mbarrier *barrier =
+        findMbarrier(context, inst, static_cast<int>(lane), address);
+    if (!barrier)
+      return Step::Fault;
+    if (!inst.immediate)
+      ++barrier->pending;
+    if (!arrive(context, inst, static_cast<int>(lane),
+                static_cast<uint32_t>(address), 1, 0, &known))
+      return Step::Fault;
+  }
+  if (context.checks()) {
+    // Copies issued from now on are not covered.
+    ++warp.copyGroup;
+    nextEpoch(warp);
+  }
+  return Step::Next;
+}
+
+// Decoding.
+
+int takeDimensions(Decoder &d) {
+  int index = d.takeOneOf({"1d", "2d", "3d", "4d", "5d"});
+  return index + 1;
+}
+
+/// `.L2::cache_hint` adds a policy at the end; it changes no value.
+bool finishPolicy(Decoder &d, const Inst &inst) {
+  return !(inst.flags & HasPolicy) || d.skipOperand();
+}
+
+void takePolicy(Decoder &d, Inst &inst) {
+  if (d.take("L2::cache_hint"))
+    inst.flags |= HasPolicy;
+}
+
+bool decodeTensorCopy(Decoder &d, Inst &inst) {
+  int dimensions = takeDimensions(d);
+  if (!dimensions)
+    return d.fail("expected .1d to .5d in a tensor copy, but got '." +
+                  std::string(d.peek()) + "'");
+  inst.flags |= IsTensor;
+  inst.count = static_cast<uint8_t>(dimensions);
+  inst.execute = bulkCopy;
+  unsigned count = static_cast<unsigned>(dimensions);
+  if (d.take("global")) {
+    inst.flags |= ToGlobal;
+    if (!d.need("shared::cta"))
+      return false;
+    d.take("tile");
+    if (!d.need("bulk_group"))
+      return false;
+    takePolicy(d, inst);
+    return d.tensorAddress(count) && d.address() && finishPolicy(d, inst);
+  }
+  if (d.takeOneOf({"shared::cluster", "shared::cta"}) < 0)
+    return d.fail("expected .global or .shared::cluster in a tensor copy");
+  if (!d.need("global"))
+    return false;
+  d.take("tile");
+  if (!d.need("mbarrier::complete_tx::bytes"))
+    return false;
+  takePolicy(d, inst);
+  return d.address() && d.tensorAddress(count) && d.address() &&
+         finishPolicy(d, inst);
+}
+
+bool decodePlainBulk(Decoder &d, Inst &inst) {
+  inst.execute = bulkCopy;
+  if (d.take("global")) {
+    inst.flags |= ToGlobal;
+    if (!d.need("shared::cta") || !d.need("bulk_group"))
+      return false;
+    takePolicy(d, inst);
+    return d.address() && d.address() && d.source(Type::U32) &&
+           finishPolicy(d, inst);
+  }
+  if (d.takeOneOf({"shared::cluster", "shared::cta"}) < 0)
+    return d.fail("unknown bulk copy '." + std::string(d.peek()) + "'");
+  if (!d.need("global") || !d.need("mbarrier::complete_tx::bytes"))
+    return false;
+  takePolicy(d, inst);
+  return d.address() && d.address() && d.source(Type::U32) && d.address() &&
+         finishPolicy(d, inst);
+}
+
+bool decodeBulk(Decoder &d, Inst &inst) {
+  if (d.take("commit_group")) {
+    inst.execute = commitBulk;
+    return true;
+  }
+  if (d.take("wait_group")) {
+    inst.flags = d.take("read");
+    inst.execute = waitBulk;
+    return d.immediate(inst.immediate, 0, 1 << 20);
+  }
+  if (d.take("prefetch")) {
+    inst.execute = [](Context &, const Inst &) { return Step::Next; };
+    if (!d.need("tensor"))
+      return false;
+    int dimensions = takeDimensions(d);
+    if (!dimensions || !d.need("L2") || !d.need("global"))
+      return d.fail("unknown prefetch");
+    d.take("tile");
+    takePolicy(d, inst);
+    return d.tensorAddress(static_cast<unsigned>(dimensions)) &&
+           finishPolicy(d, inst);
+  }
+  return d.take("tensor") ? decodeTensorCopy(d, inst)
+                          : decodePlainBulk(d, inst);
+}
+
+bool decodeAsyncCopy(Decoder &d, Inst &inst) {
+  int cache = d.takeOneOf({"ca", "cg"});
+  if (cache < 0)
+    return d.fail("unknown operation '." + std::string(d.peek()) +
+                  "' of 'cp.async'");
+  if (d.takeOneOf({"shared", "shared::cta"}) < 0)
+    return d.fail("expected .shared in 'cp.async'");
+  if (!d.need("global"))
+    return false;
+  takePolicy(d, inst);
+  d.takeOneOf({"L2::64B", "L2::128B", "L2::256B"});
+  inst.execute = asyncCopy;
+  if (!d.address() || !d.address() || !d.immediate(inst.immediate, 4, 16))
+    return false;
+  bool good = cache ? inst.immediate == 16
+                    : inst.immediate == 4 || inst.immediate == 8 ||
+                          inst.immediate == 16;
+  if (!good)
+    return d.fail("unsupported size " +
+                  number(static_cast<uint64_t>(inst.immediate)) +
+                  " of 'cp.async'");
+  size_t policy = inst.flags & HasPolicy ? 1 : 0;
+  if (d.remaining() > policy && !d.predicateOrSource(Type::U32))
+    return false;
+  return finishPolicy(d, inst);
+}
+
+bool decodeCp(Decoder &d, Inst &inst) {
+  if (!d.need("async"))
+    return false;
+  if (d.take("bulk"))
+    return decodeBulk(d, inst);
+  if (d.take("commit_group")) {
+    inst.execute = commitCopies;
+    return true;
+  }
+  if (d.take("wait_group")) {
+    inst.execute = waitCopies;
+    return d.immediate(inst.immediate, 0, 1 << 20);
+  }
+  if (d.take("wait_all")) {
+    inst.immediate = -1;
+    inst.execute = waitCopies;
+    return true;
+  }
+  if (d.take("mbarrier")) {
+    inst.execute = arriveOnCopies;
+    if (!d.need("arrive"))
+      return false;
+    inst.immediate = d.take("noinc");
+    d.takeOneOf({"shared", "shared::cta"});
+    return d.need("b64") && d.address();
+  }
+  return decodeAsyncCopy(d, inst);
+}
+
+/// cp.reduce.async.bulk[.tensor]: the operation stands after the spaces.
+bool decodeCpReduce(Decoder &d, Inst &inst) {
+  static constexpr std::initializer_list<std::string_view> operations = {
+      "add", "min", "max", "inc", "dec", "and", "or", "xor"};
+  if (!d.need("async") || !d.need("bulk"))
+    return false;
+  inst.flags |= ToGlobal;
+  inst.execute = bulkCopy;
+  bool isTensor = d.take("tensor");
+  unsigned dimensions = 0;
+  if (isTensor) {
+    inst.flags |= IsTensor;
+    dimensions = static_cast<unsigned>(takeDimensions(d));
+    inst.count = static_cast<uint8_t>(dimensions);
+    if (!dimensions)
+      return d.fail("expected .1d to .5d in a tensor copy");
+  }
+  if (!d.need("global") || !d.need("shared::cta"))
+    return false;
+  if (!isTensor && !d.need("bulk_group"))
+    return false;
+  if (!isTensor)
+    takePolicy(d, inst);
+  int operation = d.takeOneOf(operations);
+  if (operation < 0)
+    return d.fail("unknown reduction '." + std::string(d.peek()) + "'");
+  inst.immediate = operation + 1;
+  if (isTensor) {
+    d.take("tile");
+    if (!d.need("bulk_group"))
+      return false;
+    takePolicy(d, inst);
+    return d.tensorAddress(dimensions) && d.address() && finishPolicy(d, inst);
+  }
+  d.take("noftz");
+  return d.needType(inst.type,
+                    {Type::F16, Type::BF16, Type::F32, Type::F64, Type::B32,
+                     Type::U32, Type::S32, Type::B64, Type::U64, Type::S64}) &&
+         d.address() && d.address() && d.source(Type::U32) &&
+         finishPolicy(d, inst);
+}
+
+bool decodeAnyCp(Decoder &d, Inst &inst) {
+  return d.take("reduce") ? decodeCpReduce(d, inst) : decodeCp(d, inst);
+}
+
+constexpr Opcode table[] = {
+    {"cp", InstClass::AsyncCopy, decodeAnyCp},
+};
+
+} // namespace
+
+OpcodeTable attn::runtime::emulator::asyncCopyOpcodes() {
+  return makeTable(table);
+}

@@ -1,0 +1,623 @@
+//===- Float.cpp - Arithmetic on numbers of every type --------------------===//
+//
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// add, sub, mul, mad, fma, div, min, max and the rest that exist for integers
+// and floats alike, and the approximations, which are computed to within a
+// last place or two: inside every bound that PTX documents.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/emulator/Lanes.h"
+#include "runtime/emulator/Number.h"
+
+#include <limits>
+#include <type_traits>
+
+using namespace attn::runtime::emulator;
+
+namespace {
+
+/// Inst::flags of this family.
+enum : uint32_t { Ftz = 1, Saturate = 2, Relu = 4, Nan = 8, Approximate = 16 };
+
+template <typename T>
+using Unsigned = std::make_unsigned_t<T>;
+
+// Integers wrap.
+
+struct Add {
+  template <typename T>
+  static T apply(T a, T b) {
+    if constexpr (std::is_floating_point_v<T>)
+      return a + b;
+    else
+      return static_cast<T>(Unsigned<T>(a) + Unsigned<T>(b));
+  }
+};
+struct Sub {
+  template <typename T>
+  static T apply(T a, T b) {
+    if constexpr (std::is_floating_point_v<T>)
+      return a - b;
+    else
+      return static_cast<T>(Unsigned<T>(a) - Unsigned<T>(b));
+  }
+};
+struct Mul {
+  template <typename T>
+  static T apply(T a, T b) {
+    if constexpr (std::is_floating_point_v<T>)
+      return a * b;
+    else
+      return static_cast<T>(uint64_t(a) * uint64_t(b));
+  }
+};
+struct MulHigh {
+  template <typename T>
+  static T apply(T a, T b) {
+    __int128 wide = static_cast<__int128>(a) * static_cast<__int128>(b);
+    if (std::is_unsigned_v<T>) {
+      auto product =
+          static_cast<unsigned __int128>(a) * static_cast<unsigned __int128>(b);
+      return static_cast<T>(product >> (8 * sizeof(T)));
+    }
+    return static_cast<T>(wide >> (8 * sizeof(T)));
+  }
+};
+/// Division by zero gives all ones, the remainder the dividend, as hardware.
+struct Div {
+  template <typename T>
+  static T apply(T a, T b) {
+    if constexpr (std::is_floating_point_v<T>) {
+      return a / b;
+    } else {
+      if (b == 0)
+        return static_cast<T>(-1);
+      if (std::is_signed_v<T> && b == static_cast<T>(-1))
+        return static_cast<T>(0 - Unsigned<T>(a));
+      return static_cast<T>(a / b);
+    }
+  }
+};
+struct Rem {
+  template <typename T>
+  static T apply(T a, T b) {
+    if (b == 0)
+      return a;
+    if (std::is_signed_v<T> && b == static_cast<T>(-1))
+      return 0;
+    return static_cast<T>(a % b);
+  }
+};
+/// Of a NaN and a number the number; -0 is less than +0.
+struct Min {
+  template <typename T>
+  static T apply(T a, T b) {
+    if constexpr (std::is_floating_point_v<T>) {
+      if (a != a)
+        return b;
+      if (b != b)
+        return a;
+      if (a == b)
+        return std::signbit(a) ? a : b;
+    }
+    return a < b ? a : b;
+  }
+};
+struct Max {
+  template <typename T>
+  static T apply(T a, T b) {
+    if constexpr (std::is_floating_point_v<T>) {
+      if (a != a)
+        return b;
+      if (b != b)
+        return a;
+      if (a == b)
+        return std::signbit(a) ? b : a;
+    }
+    return a > b ? a : b;
+  }
+};
+struct Neg {
+  template <typename T>
+  static T apply(T a) {
+    if constexpr (std::is_floating_point_v<T>)
+      return -a;
+    else
+      return static_cast<T>(0 - Unsigned<T>(a));
+  }
+};
+struct Abs {
+  template <typename T>
+  static T apply(T a) {
+    if constexpr (std::is_floating_point_v<T>)
+      return std::fabs(a);
+    else
+      return a < 0 ? static_cast<T>(0 - Unsigned<T>(a)) : a;
+  }
+};
+
+// Floats: what surrounds the operation is the same for all.
+
+float finish(float value, uint32_t flags) {
+  if (flags & Ftz)
+    value = flush(value);
+  if (flags & Saturate)
+    value = value != value ? 0.0f : value < 0 ? 0.0f : value > 1 ? 1.0f : value;
+  if ((flags & Relu) && value < 0)
+    value = 0;
+  return value;
+}
+
+template <typename Op>
+Step floatBinary(Context &context, const Inst &inst) {
+  const uint32_t *a = context.source(inst.operands[1]);
+  const uint32_t *b = context.source(inst.operands[2]);
+  float result[warpLanes];
+  uint32_t flags = inst.flags;
+  if (!flags) {
+    for (unsigned lane = 0; lane < warpLanes; ++lane)
+      result[lane] = Op::apply(bitsFloat(a[lane]), bitsFloat(b[lane]));
+  } else {
+    for (unsigned lane = 0; lane < warpLanes; ++lane) {
+      float x = bitsFloat(a[lane]), y = bitsFloat(b[lane]);
+      if (flags & Ftz)
+        x = flush(x), y = flush(y);
+      result[lane] = finish(Op::apply(x, y), flags);
+      if ((flags & Nan) && (x != x || y != y))
+        result[lane] = bitsFloat(canonicalNan);
+    }
+  }
+  storeLanes(context, inst.operands[0], result);
+  return Step::Next;
+}
+
+/// std::fma compiles to one instruction here, and to a call elsewhere.
+ATTN_MULTIVERSION
+void fmaLanes(const uint32_t *a, const uint32_t *b, const uint32_t *c,
+              float *result) {
+  for (unsigned lane = 0; lane < warpLanes; ++lane)
+    result[lane] = __builtin_fmaf(bitsFloat(a[lane]), bitsFloat(b[lane]),
+                                  bitsFloat(c[lane]));
+}
+
+Step floatFma(Context &context, const Inst &inst) {
+  const uint32_t *a = context.source(inst.operands[1]);
+  const uint32_t *b = context.source(inst.operands[2]);
+  const uint32_t *c = context.source(inst.operands[3]);
+  float result[warpLanes];
+  if (!inst.flags) {
+    fmaLanes(a, b, c, result);
+  } else {
+    for (unsigned lane = 0; lane < warpLanes; ++lane) {
+      float x = bitsFloat(a[lane]), y = bitsFloat(b[lane]),
+            z = bitsFloat(c[lane]);
+      if (inst.flags & Ftz)
+        x = flush(x), y = flush(y), z = flush(z);
+      result[lane] = finish(std::fma(x, y, z), inst.flags);
+    }
+  }
+  storeLanes(context, inst.operands[0], result);
+  return Step::Next;
+}
+
+// 16-bit floats, one or two to a register.
+
+struct HalfFormat {
+  static constexpr unsigned exponent = 5, mantissa = 10;
+  static double load(uint32_t bits) {
+    return halfToFloat(static_cast<uint16_t>(bits));
+  }
+};
+struct Bf16Format {
+  static constexpr unsigned exponent = 8, mantissa = 7;
+  static double load(uint32_t bits) {
+    return bf16ToFloat(static_cast<uint16_t>(bits));
+  }
+};
+
+/// A double holds sums and products of two 16-bit floats exactly or, for
+/// sums of very different sizes, rounded to odd by fmaToOdd.
+struct ShortAdd {
+  static double apply(double a, double b, double) { return fmaToOdd(a, 1, b); }
+};
+struct ShortSub {
+  static double apply(double a, double b, double) { return fmaToOdd(a, 1, -b); }
+};
+struct ShortMul {
+  static double apply(double a, double b, double) { return a * b; }
+};
+struct ShortFma {
+  static double apply(double a, double b, double c) {
+    return fmaToOdd(a, b, c);
+  }
+};
+struct ShortMin {
+  static double apply(double a, double b, double) { return Min::apply(a, b); }
+};
+struct ShortMax {
+  static double apply(double a, double b, double) { return Max::apply(a, b); }
+};
+struct ShortNeg {
+  static double apply(double a, double, double) { return -a; }
+};
+struct ShortAbs {
+  static double apply(double a, double, double) { return std::fabs(a); }
+};
+struct ShortEx2 {
+  static double apply(double a, double, double) { return std::exp2(a); }
+};
+struct ShortTanh {
+  static double apply(double a, double, double) { return std::tanh(a); }
+};
+
+template <typename Format, typename Op, unsigned operands, unsigned parts>
+Step shortFloat(Context &context, const Inst &inst) {
+  const uint32_t *in[3] = {nullptr, nullptr, nullptr};
+  for (unsigned i = 0; i < operands; ++i)
+    in[i] = context.source(inst.operands[1 + i]);
+  uint32_t result[warpLanes];
+  for (unsigned lane = 0; lane < warpLanes; ++lane) {
+    uint32_t packed = 0;
+    for (unsigned part = 0; part < parts; ++part) {
+      double x[3] = {0, 0, 0};
+      bool anyNan = false;
+      for (unsigned i = 0; i < operands; ++i) {
+        x[i] = Format::load(in[i][lane] >> (16 * part));
+        anyNan |= x[i] != x[i];
+      }
+      double value = Op::apply(x[0], x[1], x[2]);
+      if ((inst.flags & Nan) && anyNan)
+        value = std::numeric_limits<double>::quiet_NaN();
+      if (inst.flags & Saturate)
+        value = value != value ? 0 : value < 0 ? 0 : value > 1 ? 1 : value;
+      if ((inst.flags & Relu) && value < 0)
+        value = 0;
+      packed |= roundTo(value, Format::exponent, Format::mantissa,
+                        Rounding::NearestEven)
+                << (16 * part);
+    }
+    result[lane] = packed;
+  }
+  storeLanes(context, inst.operands[0], result);
+  return Step::Next;
+}
+
+template <typename Op, unsigned operands>
+Execute pickShort(Type type) {
+  switch (type) {
+  case Type::F16:
+    return shortFloat<HalfFormat, Op, operands, 1>;
+  case Type::F16x2:
+    return shortFloat<HalfFormat, Op, operands, 2>;
+  case Type::BF16:
+    return shortFloat<Bf16Format, Op, operands, 1>;
+  case Type::BF16x2:
+    return shortFloat<Bf16Format, Op, operands, 2>;
+  default:
+    return nullptr;
+  }
+}
+
+/// The handler of a two-operand operation for any type.
+template <typename Op, typename ShortOp>
+Execute pickBinary(Type type) {
+  if (type == Type::F32)
+    return floatBinary<Op>;
+  if (type == Type::F64)
+    return binaryOp<double, Op>;
+  if (Execute execute = pickShort<ShortOp, 2>(type))
+    return execute;
+  return integerBinary<Op>(type);
+}
+
+void classify(Inst &inst) {
+  if (isFloat(inst.type))
+    inst.cls = InstClass::Float;
+}
+
+/// `.rn` is the default; other roundings have no handler and stay unknown.
+void takeFloatModifiers(Decoder &d, Inst &inst) {
+  d.take("rn");
+  if (d.take("ftz"))
+    inst.flags |= Ftz;
+  if (d.take("sat"))
+    inst.flags |= Saturate;
+  if (d.take("relu"))
+    inst.flags |= Relu;
+}
+
+/// .ftz and .sat exist for 32-bit floats (.sat for 16-bit ones too).
+bool checkModifiers(Decoder &d, const Inst &inst) {
+  if (inst.flags && !isFloat(inst.type))
+    return d.fail("floating-point modifier on type '." +
+                  std::string(typeName(inst.type)) + "'");
+  return true;
+}
+
+bool sources(Decoder &d, Type type, unsigned count) {
+  for (unsigned i = 0; i < count; ++i)
+    if (!d.source(type))
+      return false;
+  return true;
+}
+
+template <typename Op, typename ShortOp>
+bool decodeBinary(Decoder &d, Inst &inst) {
+  takeFloatModifiers(d, inst);
+  if (!d.needType(inst.type) || !checkModifiers(d, inst))
+    return false;
+  classify(inst);
+  return setExecute(d, inst, pickBinary<Op, ShortOp>(inst.type)) &&
+         d.destination(inst.type) && sources(d, inst.type, 2);
+}
+
+template <typename Op, typename ShortOp>
+bool decodeMinMax(Decoder &d, Inst &inst) {
+  if (d.take("ftz"))
+    inst.flags |= Ftz;
+  if (d.take("NaN"))
+    inst.flags |= Nan;
+  return decodeBinary<Op, ShortOp>(d, inst);
+}
+
+// Multiplication: low, high or wide for integers.
+
+template <typename T, typename Wide, bool accumulate>
+Step mulWide(Context &context, const Inst &inst) {
+  const uint32_t *a = context.source(inst.operands[1]);
+  const uint32_t *b = context.source(inst.operands[2]);
+  Wide result[warpLanes];
+  for (unsigned lane = 0; lane < warpLanes; ++lane) {
+    uint64_t product = static_cast<uint64_t>(laneGet<T>(a, lane)) *
+                       static_cast<uint64_t>(laneGet<T>(b, lane));
+    if (accumulate)
+      product += static_cast<uint64_t>(
+          laneGet<Wide>(context.source(inst.operands[3]), lane));
+    result[lane] = static_cast<Wide>(product);
+  }
+  storeLanes(context, inst.operands[0], result);
+  return Step::Next;
+}
+
+template <bool accumulate>
+Execute pickWide(Type type, Type &wide) {
+  switch (type) {
+  case Type::U16:
+    wide = Type::U32;
+    return mulWide<uint16_t, uint32_t, accumulate>;
+  case Type::S16:
+    wide = Type::S32;
+    return mulWide<int16_t, int32_t, accumulate>;
+  case Type::U32:
+    wide = Type::U64;
+    return mulWide<uint32_t, uint64_t, accumulate>;
+  case Type::S32:
+    wide = Type::S64;
+    return mulWide<int32_t, int64_t, accumulate>;
+  default:
+    return nullptr;
+  }
+}
+
+template <typename First>
+struct ThenAdd {
+  template <typename T>
+  static T apply(T a, T b, T c) {
+    return Add::apply(First::apply(a, b), c);
+  }
+};
+
+template <typename Op>
+Execute integerTernary(Type type) {
+  switch (type) {
+  case Type::U16:
+    return ternaryOp<uint16_t, Op>;
+  case Type::S16:
+    return ternaryOp<int16_t, Op>;
+  case Type::U32:
+    return ternaryOp<uint32_t, Op>;
+  case Type::S32:
+    return ternaryOp<int32_t, Op>;
+  case Type::U64:
+    return ternaryOp<uint64_t, Op>;
+  case Type::S64:
+    return ternaryOp<int64_t, Op>;
+  default:
+    return nullptr;
+  }
+}
+
+bool decodeMul(Decoder &d, Inst &inst) {
+  int half = d.takeOneOf({"lo", "hi", "wide"});
+  if (half < 0)
+    return decodeBinary<Mul, ShortMul>(d, inst);
+  if (!d.needType(inst.type))
+    return false;
+  Type result = inst.type;
+  Execute execute = half == 0   ? integerBinary<Mul>(inst.type)
+                    : half == 1 ? integerBinary<MulHigh>(inst.type)
+                                : pickWide<false>(inst.type, result);
+  return setExecute(d, inst, execute) && d.destination(result) &&
+         sources(d, inst.type, 2);
+}
+
+struct DoubleFma {
+  static double apply(double a, double b, double c) {
+    return std::fma(a, b, c);
+  }
+};
+
+bool decodeFma(Decoder &d, Inst &inst) {
+  takeFloatModifiers(d, inst);
+  if (!d.needType(inst.type))
+    return false;
+  classify(inst);
+  Execute execute = inst.type == Type::F32 ? floatFma
+                    : inst.type == Type::F64
+                        ? ternaryOp<double, DoubleFma>
+                        : pickShort<ShortFma, 3>(inst.type);
+  return setExecute(d, inst, execute) && d.destination(inst.type) &&
+         sources(d, inst.type, 3);
+}
+
+bool decodeMad(Decoder &d, Inst &inst) {
+  int half = d.takeOneOf({"lo", "hi", "wide"});
+  if (half < 0)
+    return decodeFma(d, inst);
+  if (!d.needType(inst.type))
+    return false;
+  Type result = inst.type;
+  Execute execute = half == 0   ? integerTernary<ThenAdd<Mul>>(inst.type)
+                    : half == 1 ? integerTernary<ThenAdd<MulHigh>>(inst.type)
+                                : pickWide<true>(inst.type, result);
+  return setExecute(d, inst, execute) && d.destination(result) &&
+         sources(d, inst.type, 2) && d.source(result);
+}
+
+bool decodeDiv(Decoder &d, Inst &inst) {
+  bool approximate = d.takeOneOf({"approx", "full"}) >= 0;
+  takeFloatModifiers(d, inst);
+  if (!d.needType(inst.type) || !checkModifiers(d, inst))
+    return false;
+  classify(inst);
+  Execute execute = inst.type == Type::F32   ? floatBinary<Div>
+                    : inst.type == Type::F64 ? binaryOp<double, Div>
+                                             : integerBinary<Div>(inst.type);
+  if (approximate && inst.type != Type::F32)
+    execute = nullptr;
+  return setExecute(d, inst, execute) && d.destination(inst.type) &&
+         sources(d, inst.type, 2);
+}
+
+bool decodeRem(Decoder &d, Inst &inst) {
+  if (!d.needType(inst.type))
+    return false;
+  Execute execute = nullptr;
+  if (!isFloat(inst.type))
+    execute = integerBinary<Rem>(inst.type);
+  return setExecute(d, inst, execute) && d.destination(inst.type) &&
+         sources(d, inst.type, 2);
+}
+
+// One operand.
+
+template <typename Op>
+Step floatUnary(Context &context, const Inst &inst) {
+  const uint32_t *a = context.source(inst.operands[1]);
+  float result[warpLanes];
+  for (unsigned lane = 0; lane < warpLanes; ++lane) {
+    float x = bitsFloat(a[lane]);
+    result[lane] = Op::apply(inst.flags & Ftz ? flush(x) : x);
+  }
+  if (inst.flags)
+    for (float &value : result)
+      value = finish(value, inst.flags);
+  storeLanes(context, inst.operands[0], result);
+  return Step::Next;
+}
+
+template <typename Op, typename ShortOp>
+bool decodeUnary(Decoder &d, Inst &inst) {
+  takeFloatModifiers(d, inst);
+  if (!d.needType(inst.type) || !checkModifiers(d, inst))
+    return false;
+  classify(inst);
+  Execute execute = inst.type == Type::F32   ? floatUnary<Op>
+                    : inst.type == Type::F64 ? unaryOp<double, Op>
+                                             : pickShort<ShortOp, 1>(inst.type);
+  if (!execute)
+    execute = integerUnary<Op>(inst.type);
+  return setExecute(d, inst, execute) && d.destination(inst.type) &&
+         d.source(inst.type);
+}
+
+#define ATTN_UNARY(Name, expression)                                           \
+  struct Name {                                                                \
+    template <typename T>                                                      \
+    static T apply(T a) {                                                      \
+      return expression;                                                       \
+    }                                                                          \
+  };
+ATTN_UNARY(Ex2, std::exp2(a))
+ATTN_UNARY(Lg2, std::log2(a))
+ATTN_UNARY(Rcp, T(1) / a)
+ATTN_UNARY(Sqrt, std::sqrt(a))
+ATTN_UNARY(Rsqrt, T(1) / std::sqrt(a))
+ATTN_UNARY(Sin, std::sin(a))
+ATTN_UNARY(Cos, std::cos(a))
+ATTN_UNARY(Tanh, std::tanh(a))
+#undef ATTN_UNARY
+
+/// ex2.approx, rcp.rn and so on. Without .ftz some still flush in hardware;
+/// that is within their documented error.
+template <typename Op, bool rounded>
+bool decodeApproximation(Decoder &d, Inst &inst) {
+  bool approximate = d.take("approx");
+  if (!approximate && !(rounded && d.take("rn")))
+    return d.fail("expected '.approx'" +
+                  std::string(rounded ? " or '.rn'" : "") + " in '" +
+                  std::string(d.ast().opcode) + "'");
+  if (d.take("ftz"))
+    inst.flags |= Ftz;
+  if (!d.needType(inst.type))
+    return false;
+  Execute execute = nullptr;
+  if (inst.type == Type::F32)
+    execute = floatUnary<Op>;
+  else if (inst.type == Type::F64 && rounded)
+    execute = unaryOp<double, Op>;
+  else if (std::is_same_v<Op, Ex2>)
+    execute = pickShort<ShortEx2, 1>(inst.type);
+  else if (std::is_same_v<Op, Tanh>)
+    execute = pickShort<ShortTanh, 1>(inst.type);
+  return setExecute(d, inst, execute) && d.destination(inst.type) &&
+         d.source(inst.type);
+}
+
+/// The sign of a on the magnitude of b.
+struct Copysign {
+  template <typename T>
+  static T apply(T a, T b) {
+    return std::copysign(b, a);
+  }
+};
+
+bool decodeCopysign(Decoder &d, Inst &inst) {
+  if (!d.needType(inst.type, {Type::F32, Type::F64}))
+    return false;
+  inst.execute = inst.type == Type::F32 ? binaryOp<float, Copysign>
+                                        : binaryOp<double, Copysign>;
+  return d.destination(inst.type) && sources(d, inst.type, 2);
+}
+
+constexpr Opcode table[] = {
+    {"add", InstClass::Integer, decodeBinary<Add, ShortAdd>},
+    {"sub", InstClass::Integer, decodeBinary<Sub, ShortSub>},
+    {"mul", InstClass::Integer, decodeMul},
+    {"mad", InstClass::Integer, decodeMad},
+    {"fma", InstClass::Float, decodeFma},
+    {"div", InstClass::Integer, decodeDiv},
+    {"rem", InstClass::Integer, decodeRem},
+    {"min", InstClass::Integer, decodeMinMax<Min, ShortMin>},
+    {"max", InstClass::Integer, decodeMinMax<Max, ShortMax>},
+    {"neg", InstClass::Integer, decodeUnary<Neg, ShortNeg>},
+    {"abs", InstClass::Integer, decodeUnary<Abs, ShortAbs>},
+    {"copysign", InstClass::Float, decodeCopysign},
+    {"ex2", InstClass::SpecialFunction, decodeApproximation<Ex2, false>},
+    {"lg2", InstClass::SpecialFunction, decodeApproximation<Lg2, false>},
+    {"rcp", InstClass::SpecialFunction, decodeApproximation<Rcp, true>},
+    {"sqrt", InstClass::SpecialFunction, decodeApproximation<Sqrt, true>},
+    {"rsqrt", InstClass::SpecialFunction, decodeApproximation<Rsqrt, false>},
+    {"sin", InstClass::SpecialFunction, decodeApproximation<Sin, false>},
+    {"cos", InstClass::SpecialFunction, decodeApproximation<Cos, false>},
+    {"tanh", InstClass::SpecialFunction, decodeApproximation<Tanh, false>},
+};
+
+} // namespace
+
+OpcodeTable attn::runtime::emulator::floatOpcodes() { return makeTable(table); }

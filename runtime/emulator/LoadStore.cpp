@@ -1,0 +1,270 @@
+//===- LoadStore.cpp - ld, st, prefetch and address conversion ------------===//
+//
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/emulator/Check.h"
+#include "runtime/emulator/Lanes.h"
+#include "runtime/emulator/Sync.h"
+#include "runtime/emulator/Traffic.h"
+
+using namespace attn::runtime::emulator;
+
+namespace {
+
+/// Inst::immediate is the Ordering, count the vector's size.
+
+uint64_t loadBytes(const uint8_t *from, unsigned bytes) {
+  uint64_t value = 0;
+  std::memcpy(&value, from, bytes);
+  return value;
+}
+
+/// What a register of 32 or 64 bits gets from `bytes` bytes of memory.
+uint64_t extend(uint64_t value, Type type, const Operand &target) {
+  unsigned bits = 8 * typeBytes(type);
+  if (isSigned(type) && bits < 64 && (value >> (bits - 1) & 1) &&
+      target.declaredBytes * 8u > bits)
+    value |= ~uint64_t(0) << bits;
+  if (target.declaredBytes <= 2)
+    value &= 0xffff;
+  return value;
+}
+
+Step load(Context &context, const Inst &inst) {
+  unsigned bytes = typeBytes(inst.type);
+  unsigned total = bytes * inst.count;
+  Ordering ordering = static_cast<Ordering>(inst.immediate);
+  uint64_t addresses[warpLanes];
+  const Operand &address = inst.operands[inst.count];
+  context.addresses(address, addresses);
+  countTraffic(context, inst.space, addresses, total, AccessKind::Read);
+  for (uint32_t rest = context.mask; rest; rest &= rest - 1) {
+    unsigned lane = firstLane(rest);
+    const uint8_t *from = accessLane(
+        context, inst, inst.space, addresses[lane], total, lane,
+        ordering == Ordering::Weak ? AccessKind::Read : AccessKind::StrongRead);
+    if (!from)
+      return Step::Fault;
+    for (unsigned e = 0; e < inst.count; ++e) {
+      const Operand &target = inst.operands[e];
+      if (target.kind != Operand::Register)
+        continue;
+      uint64_t value =
+          extend(loadBytes(from + e * bytes, bytes), inst.type, target);
+      if (target.bytes == 8)
+        context.destination64(target)[lane] = value;
+      else
+        context.destination(target)[lane] = static_cast<uint32_t>(value);
+    }
+    if (ordering != Ordering::Weak)
+      observe(context, syncKey(context, inst.space, addresses[lane]), ordering);
+  }
+  return Step::Next;
+}
+
+Step store(Context &context, const Inst &inst) {
+  unsigned bytes = typeBytes(inst.type);
+  unsigned total = bytes * inst.count;
+  Ordering ordering = static_cast<Ordering>(inst.immediate);
+  uint64_t addresses[warpLanes];
+  context.addresses(inst.operands[0], addresses);
+  countTraffic(context, inst.space, addresses, total, AccessKind::Write);
+  context.launch.lastProgress = context.launch.instructions;
+  for (uint32_t rest = context.mask; rest; rest &= rest - 1) {
+    unsigned lane = firstLane(rest);
+    uint8_t *to =
+        accessLane(context, inst, inst.space, addresses[lane], total, lane,
+                   ordering == Ordering::Weak ? AccessKind::Write
+                                              : AccessKind::StrongWrite);
+    if (!to)
+      return Step::Fault;
+    for (unsigned e = 0; e < inst.count; ++e) {
+      const Operand &source = inst.operands[1 + e];
+      uint64_t value = source.bytes == 8
+                           ? context.source64(source)[lane]
+                           : uint64_t(context.source(source)[lane]);
+      if (context.warp.overlapsOwn &&
+          std::memcmp(to + e * bytes, &value, bytes) != 0)
+        return context.fault(inst, static_cast<int>(lane),
+                             "data race: another lane of the same instruction "
+                             "writes a different value to address " +
+                                 hex(addresses[lane]));
+      std::memcpy(to + e * bytes, &value, bytes);
+    }
+    if (ordering != Ordering::Weak)
+      publish(context, syncKey(context, inst.space, addresses[lane]), ordering);
+  }
+  return Step::Next;
+}
+
+void takeScope(Decoder &d) { d.takeOneOf({"cta", "cluster", "gpu", "sys"}); }
+
+bool takeOrdering(Decoder &d, Inst &inst, bool isLoad) {
+  Ordering ordering = Ordering::Weak;
+  if (d.take("volatile")) {
+    ordering = Ordering::Relaxed;
+  } else if (d.take("relaxed")) {
+    ordering = Ordering::Relaxed;
+    takeScope(d);
+  } else if (d.take(isLoad ? "acquire" : "release")) {
+    ordering = isLoad ? Ordering::Acquire : Ordering::Release;
+    takeScope(d);
+  } else {
+    d.take("weak");
+  }
+  inst.immediate = static_cast<int64_t>(ordering);
+  return true;
+}
+
+bool takeSpace(Decoder &d, Inst &inst) {
+  int space = d.takeOneOf({"global", "shared", "shared::cta", "local", "const",
+                           "param", "param::entry"});
+  static constexpr ptx::Space spaces[] = {
+      ptx::Space::Global, ptx::Space::Shared, ptx::Space::Shared,
+      ptx::Space::Local,  ptx::Space::Const,  ptx::Space::Param,
+      ptx::Space::Param};
+  if (space >= 0)
+    inst.space = spaces[space];
+  return true;
+}
+
+/// Cache hints change no value.
+void takeCacheHints(Decoder &d) {
+  d.take("nc");
+  d.takeOneOf({"ca", "cg", "cs", "lu", "cv", "wb", "wt"});
+  d.takeOneOf({"L1::evict_normal", "L1::evict_unchanged", "L1::evict_first",
+               "L1::evict_last", "L1::no_allocate"});
+  d.takeOneOf({"L2::evict_normal", "L2::evict_first", "L2::evict_last"});
+  d.takeOneOf({"L2::64B", "L2::128B", "L2::256B"});
+}
+
+bool takeVector(Decoder &d, Inst &inst) {
+  int vector = d.takeOneOf({"v2", "v4", "v8"});
+  inst.count = static_cast<uint8_t>(vector < 0 ? 1 : 2 << vector);
+  if (!d.needType(inst.type))
+    return false;
+  unsigned bytes = typeBytes(inst.type) * inst.count;
+  if (!typeBytes(inst.type) || inst.type == Type::B128 || bytes > 32)
+    return d.fail("unsupported type of '" + std::string(d.ast().opcode) + "'");
+  return true;
+}
+
+/// `L2::cache_hint` takes one more operand, a policy.
+bool takeHintOperand(Decoder &d, bool hint) { return !hint || d.skipOperand(); }
+
+bool decodeLd(Decoder &d, Inst &inst) {
+  takeOrdering(d, inst, true);
+  takeSpace(d, inst);
+  takeCacheHints(d);
+  bool hint = d.take("L2::cache_hint");
+  if (!takeVector(d, inst))
+    return false;
+  inst.execute = load;
+  return d.destinations(inst.type, inst.count, true) && d.address() &&
+         takeHintOperand(d, hint);
+}
+
+bool decodeSt(Decoder &d, Inst &inst) {
+  takeOrdering(d, inst, false);
+  takeSpace(d, inst);
+  takeCacheHints(d);
+  bool hint = d.take("L2::cache_hint");
+  if (!takeVector(d, inst))
+    return false;
+  inst.execute = store;
+  return d.address() && d.sources(inst.type, inst.count, true) &&
+         takeHintOperand(d, hint);
+}
+
+bool decodePrefetch(Decoder &d, Inst &inst) {
+  d.takeOneOf({"global", "local", "param", "const"});
+  if (d.takeOneOf({"L1", "L2", "tensormap"}) < 0)
+    return d.fail("expected .L1, .L2 or .tensormap in 'prefetch'");
+  inst.execute = [](Context &, const Inst &) { return Step::Next; };
+  return d.address();
+}
+
+// Generic addresses: a space's window plus the offset.
+
+uint64_t windowOf(ptx::Space space) {
+  switch (space) {
+  case ptx::Space::Shared:
+    return sharedWindow;
+  case ptx::Space::Local:
+    return localWindow;
+  case ptx::Space::Param:
+    return paramWindow;
+  case ptx::Space::Const:
+    return constWindow;
+  case ptx::Space::Global:
+  case ptx::Space::None:
+    break;
+  }
+  return 0;
+}
+
+Step cvta(Context &context, const Inst &inst) {
+  uint64_t window = windowOf(inst.space);
+  const Operand &source = inst.operands[1];
+  uint64_t result[warpLanes];
+  for (unsigned lane = 0; lane < warpLanes; ++lane) {
+    uint64_t value = source.bytes == 8 ? context.source64(source)[lane]
+                                       : uint64_t(context.source(source)[lane]);
+    result[lane] = inst.immediate ? value - window : value + window;
+  }
+  if (inst.operands[0].bytes == 8) {
+    storeLanes(context, inst.operands[0], result);
+    return Step::Next;
+  }
+  uint32_t narrow[warpLanes];
+  for (unsigned lane = 0; lane < warpLanes; ++lane)
+    narrow[lane] = static_cast<uint32_t>(result[lane]);
+  storeLanes(context, inst.operands[0], narrow);
+  return Step::Next;
+}
+
+bool decodeCvta(Decoder &d, Inst &inst) {
+  inst.immediate = d.take("to");
+  takeSpace(d, inst);
+  if (inst.space == ptx::Space::None)
+    return d.fail("expected a state space in 'cvta'");
+  if (!d.needType(inst.type, {Type::U64, Type::U32}))
+    return false;
+  inst.execute = cvta;
+  return d.destination(inst.type) && d.source(inst.type);
+}
+
+Step isspacep(Context &context, const Inst &inst) {
+  const uint64_t *a = context.source64(inst.operands[1]);
+  uint32_t bits = 0;
+  for (unsigned lane = 0; lane < warpLanes; ++lane) {
+    uint64_t offset = 0;
+    bits |= uint32_t(genericSpace(a[lane], offset) == inst.space) << lane;
+  }
+  context.setPredicate(inst.operands[0], bits);
+  return Step::Next;
+}
+
+bool decodeIsspacep(Decoder &d, Inst &inst) {
+  takeSpace(d, inst);
+  inst.execute = isspacep;
+  return d.predicateDestination() && d.source(Type::U64);
+}
+
+constexpr Opcode table[] = {
+    {"ld", InstClass::LoadStore, decodeLd},
+    {"ldu", InstClass::LoadStore, decodeLd},
+    {"st", InstClass::LoadStore, decodeSt},
+    {"prefetch", InstClass::LoadStore, decodePrefetch},
+    {"cvta", InstClass::Move, decodeCvta},
+    {"isspacep", InstClass::Move, decodeIsspacep},
+};
+
+} // namespace
+
+OpcodeTable attn::runtime::emulator::loadStoreOpcodes() {
+  return makeTable(table);
+}

@@ -1,0 +1,448 @@
+//===- Mbarrier.cpp - mbarrier instructions -------------------------------===//
+//
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// An mbarrier lives beside shared memory, keyed by its address; its 8 bytes
+// are opaque, and ordinary accesses to them are faults.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/emulator/Barriers.h"
+#include "runtime/emulator/Check.h"
+#include "runtime/emulator/Executor.h"
+#include "runtime/emulator/Lanes.h"
+
+using namespace attn::runtime;
+using namespace attn::runtime::emulator;
+
+/// PTX: the counts that an mbarrier can hold.
+static constexpr int64_t maxCount = (1 << 20) - 1;
+
+static std::string number(int64_t value) { return std::to_string(value); }
+
+static std::string describe(uint64_t address, const Mbarrier &barrier) {
+  return "mbarrier " + hex(address) + " (init at ptx line " +
+         number(barrier.initLine) + ", phase " + number(barrier.phase) + ")";
+}
+
+/// The race detector's view of a use of the barrier's own 8 bytes.
+static bool touchObject(Context &context, const Inst &inst, uint64_t address,
+                        bool initializes) {
+  if (!context.checks())
+    return true;
+  uint8_t flags = Access::Write;
+  if (!initializes)
+    flags |= Access::Atomic;
+  SharedAccess access{static_cast<uint16_t>(context.warp.index),
+                      context.warp.known.seen[context.warp.index], flags,
+                      &context.warp.known,
+                      initializes ? "mbarrier.init" : "use of the mbarrier"};
+  return SharedChecker(context, inst, access).apply(address, 8);
+}
+
+Mbarrier *attn::runtime::emulator::findMbarrier(Context &context,
+                                                const Inst &inst, int lane,
+                                                uint64_t address) {
+  auto it = context.block.mbarriers.find(static_cast<uint32_t>(address));
+  if (address <= UINT32_MAX && it != context.block.mbarriers.end())
+    return touchObject(context, inst, address, false) ? &it->second : nullptr;
+  context.fault(inst, lane,
+                "no mbarrier was initialised at shared address " +
+                    hex(address));
+  return nullptr;
+}
+
+Mbarrier *attn::runtime::emulator::findMbarrierForCopy(Context &context,
+                                                       const Inst &inst,
+                                                       int lane,
+                                                       uint64_t address) {
+  Mbarrier *barrier = findMbarrier(context, inst, lane, address);
+  if (!barrier || !context.checks())
+    return barrier;
+  if (barrier->init.epoch <= context.warp.known.initFenced[barrier->init.agent])
+    return barrier;
+  context.fault(inst, lane,
+                describe(address, *barrier) +
+                    " may not be visible to the async proxy: expected "
+                    "fence.mbarrier_init or fence.proxy.async after its "
+                    "initialisation");
+  return nullptr;
+}
+
+static void completePhase(Block &block, uint32_t address, Mbarrier &barrier) {
+  if (barrier.pending || barrier.transactions)
+    return;
+  ++barrier.phase;
+  barrier.pending = barrier.count;
+  block.launch.lastProgress = block.launch.instructions;
+  if (block.launch.checks) {
+    barrier.collecting.seen.raise(barrier.agent, barrier.phase);
+    barrier.released.join(barrier.collecting);
+    barrier.collecting.clear();
+  }
+  for (uint64_t parity = 0; parity < 2; ++parity)
+    block.wakeWaiters(Wait::Mbarrier, parity << 32 | address);
+}
+
+bool attn::runtime::emulator::completeBytes(Context &context, const Inst &inst,
+                                            uint32_t address, uint32_t phase,
+                                            int64_t bytes) {
+  auto it = context.block.mbarriers.find(address);
+  if (it == context.block.mbarriers.end()) {
+    context.fault(inst, -1,
+                  "mbarrier " + hex(address) +
+                      " was invalidated while a copy was under way");
+    return false;
+  }
+  Mbarrier &barrier = it->second;
+  if (barrier.copiesInFlight)
+    --barrier.copiesInFlight;
+  if (context.checks() && barrier.phase != phase) {
+    context.fault(
+        inst, -1,
+        "expect_tx does not match the bytes that arrive: " + number(bytes) +
+            " bytes of a copy issued in phase " + number(phase) +
+            " arrive at " + describe(address, barrier) +
+            ", which had already completed that phase");
+    return false;
+  }
+  barrier.transactions -= bytes;
+  if (context.checks() && !barrier.pending && barrier.transactions < 0) {
+    context.fault(inst, -1,
+                  "expect_tx does not match the bytes that arrive: " +
+                      number(-barrier.transactions) +
+                      " bytes more than expected arrived at " +
+                      describe(address, barrier));
+    return false;
+  }
+  if (context.checks() &&
+      (barrier.transactions > maxCount || barrier.transactions < -maxCount)) {
+    context.fault(inst, -1,
+                  "transaction count of " + describe(address, barrier) +
+                      " is out of range: " + number(barrier.transactions));
+    return false;
+  }
+  completePhase(context.block, address, barrier);
+  return true;
+}
+
+bool attn::runtime::emulator::arrive(Context &context, const Inst &inst,
+                                     int lane, uint32_t address, uint32_t count,
+                                     int64_t expected, const Knowledge *known) {
+  auto it = context.block.mbarriers.find(address);
+  if (it == context.block.mbarriers.end()) {
+    context.fault(inst, lane, "no mbarrier at shared address " + hex(address));
+    return false;
+  }
+  Mbarrier &barrier = it->second;
+  if (count > barrier.pending) {
+    context.fault(inst, lane,
+                  "arrival beyond the count: " + describe(address, barrier) +
+                      " has " + number(barrier.pending) + " of " +
+                      number(barrier.count) + " arrivals pending, but " +
+                      number(count) + " more arrive");
+    return false;
+  }
+  barrier.transactions += expected;
+  if (barrier.transactions > maxCount) {
+    context.fault(inst, lane,
+                  "transaction count of " + describe(address, barrier) +
+                      " is out of range: " + number(barrier.transactions));
+    return false;
+  }
+  barrier.pending -= count;
+  if (context.checks() && known)
+    barrier.collecting.join(*known);
+  if (context.checks() && !barrier.pending && barrier.transactions < 0) {
+    context.fault(inst, lane,
+                  "expect_tx does not match the bytes that arrive: " +
+                      number(-barrier.transactions) +
+                      " bytes more than expected arrived at " +
+                      describe(address, barrier));
+    return false;
+  }
+  completePhase(context.block, address, barrier);
+  return true;
+}
+
+namespace {
+
+enum ArriveFlags : uint32_t {
+  ExpectTx = 1,
+  NoArrive = 2,
+  CompleteTx = 4,
+  Drop = 8,
+  HasCount = 16,
+};
+
+uint64_t valueAt(const Context &context, const Operand &operand,
+                 unsigned lane) {
+  return operand.bytes == 8 ? context.source64(operand)[lane]
+                            : uint64_t(context.source(operand)[lane]);
+}
+
+/// The shared address that a generic or shared operand gives.
+uint64_t sharedAddress(uint64_t address, ptx::Space space) {
+  if (space == ptx::Space::None) {
+    uint64_t offset = 0;
+    // Leave what is not shared as it is: no barrier will be found there.
+    return genericSpace(address, offset) == ptx::Space::Shared ? offset
+                                                               : address;
+  }
+  return address;
+}
+
+Step init(Context &context, const Inst &inst) {
+  uint64_t addresses[warpLanes];
+  context.addresses(inst.operands[0], addresses);
+  for (uint32_t rest = context.mask; rest; rest &= rest - 1) {
+    unsigned lane = firstLane(rest);
+    uint64_t address = sharedAddress(addresses[lane], inst.space);
+    int64_t count =
+        static_cast<int64_t>(valueAt(context, inst.operands[1], lane));
+    if (!sharedInBounds(context, inst, static_cast<int>(lane), address, 8,
+                        "mbarrier"))
+      return Step::Fault;
+    if (address % 8)
+      return context.fault(inst, static_cast<int>(lane),
+                           "misaligned mbarrier: expected a multiple of 8, "
+                           "but got " +
+                               hex(address));
+    if (count < 1 || count > maxCount)
+      return context.fault(inst, static_cast<int>(lane),
+                           "expected an arrival count from 1 to " +
+                               number(maxCount) + ", but got " + number(count));
+    Block &block = context.block;
+    uint32_t key = static_cast<uint32_t>(address);
+    if (context.checks() && block.mbarriers.count(key))
+      return context.fault(inst, static_cast<int>(lane),
+                           describe(address, block.mbarriers[key]) +
+                               " is initialised again without mbarrier.inval");
+    if (!touchObject(context, inst, address, true))
+      return Step::Fault;
+    Mbarrier &barrier = block.mbarriers[key];
+    barrier = Mbarrier();
+    barrier.count = barrier.pending = static_cast<uint32_t>(count);
+    barrier.initLine = inst.line;
+    barrier.agent = block.nextAgent++;
+    barrier.init.agent = static_cast<uint16_t>(context.warp.index);
+    barrier.init.epoch = context.warp.known.seen[context.warp.index];
+  }
+  context.noteSync(inst);
+  return Step::Next;
+}
+
+Step invalidate(Context &context, const Inst &inst) {
+  uint64_t addresses[warpLanes];
+  context.addresses(inst.operands[0], addresses);
+  for (uint32_t rest = context.mask; rest; rest &= rest - 1) {
+    unsigned lane = firstLane(rest);
+    uint64_t address = sharedAddress(addresses[lane], inst.space);
+    Mbarrier *barrier =
+        findMbarrier(context, inst, static_cast<int>(lane), address);
+    if (!barrier || !touchObject(context, inst, address, true))
+      return Step::Fault;
+    if (barrier->copiesInFlight)
+      return context.fault(inst, static_cast<int>(lane),
+                           describe(address, *barrier) +
+                               " is invalidated while copies are under way");
+    context.block.mbarriers.erase(static_cast<uint32_t>(address));
+  }
+  return Step::Next;
+}
+
+/// arrive, arrive_drop, expect_tx and complete_tx, one lane after the other.
+/// Operands: state (a Sink where there is none), address, count or bytes.
+Step arriveLanes(Context &context, const Inst &inst) {
+  uint64_t addresses[warpLanes];
+  context.addresses(inst.operands[1], addresses);
+  context.noteSync(inst);
+  context.launch.lastProgress = context.launch.instructions;
+  for (uint32_t rest = context.mask; rest; rest &= rest - 1) {
+    unsigned lane = firstLane(rest);
+    int laneNumber = static_cast<int>(lane);
+    uint64_t address = sharedAddress(addresses[lane], inst.space);
+    Mbarrier *barrier = findMbarrier(context, inst, laneNumber, address);
+    if (!barrier)
+      return Step::Fault;
+    uint32_t key = static_cast<uint32_t>(address);
+    int64_t value = 1;
+    if (inst.operands.size() > 2)
+      value = static_cast<int64_t>(valueAt(context, inst.operands[2], lane));
+    if (value < 0 || value > maxCount)
+      return context.fault(inst, laneNumber,
+                           "expected a count of at most " + number(maxCount) +
+                               ", but got " + number(value));
+    if (inst.operands[0].kind == Operand::Register)
+      context.destination64(inst.operands[0])[lane] = barrier->phase;
+    if (inst.flags & Drop) {
+      if (!barrier->count)
+        return context.fault(inst, laneNumber,
+                             "arrive_drop of " + describe(address, *barrier) +
+                                 ", which expects no arrivals");
+      --barrier->count;
+    }
+    bool good = true;
+    if (inst.flags & CompleteTx)
+      good = completeBytes(context, inst, key, barrier->phase, value);
+    else if (inst.flags & NoArrive)
+      good = arrive(context, inst, laneNumber, key, 0, value, nullptr);
+    else if (inst.flags & ExpectTx)
+      good =
+          arrive(context, inst, laneNumber, key, 1, value, &context.warp.known);
+    else
+      good = arrive(context, inst, laneNumber, key,
+                    static_cast<uint32_t>(value), 0, &context.warp.known);
+    if (!good)
+      return Step::Fault;
+  }
+  if (context.checks())
+    nextEpoch(context.warp);
+  return Step::Next;
+}
+
+/// A wait is over for a parity once the phase of that parity is not the
+/// current one; for a state, once its phase has completed.
+bool isOver(const Inst &inst, const Mbarrier &barrier, uint64_t value) {
+  if (inst.flags & 1)
+    return (barrier.phase & 1) != (value & 1);
+  return barrier.phase > value;
+}
+
+/// Operands: predicate, address, state or parity, hint.
+Step wait(Context &context, const Inst &inst) {
+  uint64_t addresses[warpLanes];
+  context.addresses(inst.operands[1], addresses);
+  uint32_t over = 0;
+  uint64_t key = 0;
+  for (uint32_t rest = context.mask; rest; rest &= rest - 1) {
+    unsigned lane = firstLane(rest);
+    uint64_t address = sharedAddress(addresses[lane], inst.space);
+    Mbarrier *barrier =
+        findMbarrier(context, inst, static_cast<int>(lane), address);
+    if (!barrier)
+      return Step::Fault;
+    uint64_t value = valueAt(context, inst.operands[2], lane);
+    if (isOver(inst, *barrier, value)) {
+      over |= 1u << lane;
+      if (context.checks())
+        context.warp.known.join(barrier->released);
+    } else {
+      key = (value & 1) << 32 | address;
+    }
+  }
+  // try_wait may suspend: sleeping until the phase changes is one of the
+  // behaviours that it allows, and the one that shows deadlocks.
+  if (!over && inst.immediate) {
+    ++context.launch.statistics.mbarrierWaits;
+    sleep(context, Wait::Mbarrier, key);
+    return Step::Retry;
+  }
+  context.setPredicate(inst.operands[0], over);
+  if (over) {
+    context.noteSync(inst);
+    if (context.checks())
+      joinLanes(context.warp);
+  }
+  return Step::Next;
+}
+
+// Decoding.
+
+void takeSemantics(Decoder &d) {
+  d.takeOneOf({"release", "acquire", "relaxed"});
+  d.takeOneOf({"cta", "cluster"});
+}
+
+void takeShared(Decoder &d, Inst &inst) {
+  if (d.takeOneOf({"shared", "shared::cta", "shared::cluster"}) >= 0)
+    inst.space = ptx::Space::Shared;
+}
+
+/// The state that an arrive returns: a 64-bit register, `_`, or nothing.
+bool takeState(Decoder &d, Inst &inst) {
+  const ptx::Operand *operand = d.peekOperand();
+  if (operand && operand->kind != ptx::Operand::Address)
+    return d.destination(Type::B64);
+  inst.operands.emplace_back();
+  return true;
+}
+
+bool decodeArrive(Decoder &d, Inst &inst, uint32_t flags) {
+  if (d.take("expect_tx"))
+    flags |= ExpectTx;
+  d.take("noComplete");
+  takeSemantics(d);
+  takeShared(d, inst);
+  if (!d.need("b64"))
+    return false;
+  inst.flags |= flags;
+  inst.execute = arriveLanes;
+  if (!takeState(d, inst) || !d.address())
+    return false;
+  if (flags & ExpectTx)
+    return d.source(Type::U32);
+  return !d.remaining() || d.source(Type::U32);
+}
+
+bool decodeTransactions(Decoder &d, Inst &inst, uint32_t flags) {
+  takeSemantics(d);
+  takeShared(d, inst);
+  inst.flags |= flags;
+  inst.execute = arriveLanes;
+  if (!d.need("b64"))
+    return false;
+  inst.operands.emplace_back();
+  return d.address() && d.source(Type::U32);
+}
+
+bool decodeWait(Decoder &d, Inst &inst, bool suspends) {
+  inst.immediate = suspends;
+  bool parity = d.take("parity");
+  takeSemantics(d);
+  takeShared(d, inst);
+  if (!d.need("b64"))
+    return false;
+  inst.flags |= parity;
+  inst.execute = wait;
+  if (!d.predicateDestination() || !d.address() ||
+      !d.source(parity ? Type::U32 : Type::B64))
+    return false;
+  return !suspends || !d.remaining() || d.source(Type::U32);
+}
+
+bool decodeMbarrier(Decoder &d, Inst &inst) {
+  if (d.take("init")) {
+    takeShared(d, inst);
+    inst.execute = init;
+    return d.need("b64") && d.address() && d.source(Type::U32);
+  }
+  if (d.take("inval")) {
+    takeShared(d, inst);
+    inst.execute = invalidate;
+    return d.need("b64") && d.address();
+  }
+  if (d.take("arrive"))
+    return decodeArrive(d, inst, 0);
+  if (d.take("arrive_drop"))
+    return decodeArrive(d, inst, Drop);
+  if (d.take("expect_tx"))
+    return decodeTransactions(d, inst, NoArrive);
+  if (d.take("complete_tx"))
+    return decodeTransactions(d, inst, NoArrive | CompleteTx);
+  if (d.take("test_wait"))
+    return decodeWait(d, inst, false);
+  if (d.take("try_wait"))
+    return decodeWait(d, inst, true);
+  return d.fail("unknown operation '." + std::string(d.peek()) +
+                "' of 'mbarrier'");
+}
+
+} // namespace
+
+Opcode attn::runtime::emulator::mbarrierOpcode() {
+  return {"mbarrier", InstClass::Barrier, decodeMbarrier};
+}
