@@ -12,6 +12,7 @@
 #include "FakeAttention.h"
 
 #include "runtime/Json.h"
+#include "runtime/Launch.h"
 #include "tools/attnc/run/Bench.h"
 #include "tools/attnc/run/Npy.h"
 #include "tools/attnc/run/Run.h"
@@ -27,6 +28,12 @@ using attn::runtime::StatusCode;
 
 namespace {
 
+std::string readText(const std::string &name) {
+  Expected<std::string> text = attn::runtime::readFile(
+      std::string(ATTN_TEST_SOURCE_DIR) + "/Inputs/" + name);
+  return text ? *text : "";
+}
+
 Artifact makeArtifact(const std::string &entry = "attention",
                       const std::string &more = "") {
   Artifact artifact;
@@ -35,7 +42,7 @@ Artifact makeArtifact(const std::string &entry = "attention",
     "mask": {"kind": "causal", "alignment": "bottom_right"})" +
                   more + "}";
   artifact.manifest = fakeAttentionManifest(entry);
-  artifact.image = ".version 8.6";
+  artifact.image = readText("attention.ptx"); // which the fake does not read
   return artifact;
 }
 
@@ -271,6 +278,54 @@ TEST(Run, SampledRowsAreSaid) {
   EXPECT_NE(text.find("rows:    5 of 264 compared (sampled)"),
             std::string::npos)
       << text;
+}
+
+TEST(Emulator, RunsTheSameArtifact) {
+  RunOptions options = makeOptions();
+  options.device = "emulator";
+  options.gridLimit = 3;
+  options.runs = 2;
+  options.emulatorSeed = 7;
+  RunResult result = runOk(options);
+  EXPECT_TRUE(result.isPassed()) << printText(result, true);
+  EXPECT_EQ(result.deviceKind, "emulator");
+  EXPECT_NE(result.statistics.find("instructions"), std::string::npos);
+}
+
+TEST(Emulator, SparseStridesNeedNoMemory) {
+  RunOptions options = makeOptions();
+  options.device = "emulator";
+  options.tensors.shape = "b=3,sq=2,sk=4";
+  options.tensors.strides = {"k=2147483712,32,16,1", "q=b:0,s:67108928",
+                             "o=b:2147483776"};
+  RunResult result = runOk(options);
+  EXPECT_TRUE(result.isPassed()) << printText(result, false);
+}
+
+TEST(Emulator, AccessOutsideIsCaught) {
+  RunOptions options = makeOptions();
+  options.device = "emulator";
+  // The kernel believes in one more key than there is.
+  std::string &manifest = options.artifact.manifest;
+  manifest.replace(manifest.find("\"value\": \"seqlen_k\""), 19,
+                   "\"value\": \"seqlen_k + 1\"");
+  Expected<RunResult> result = run(options);
+  ASSERT_FALSE(bool(result));
+  EXPECT_EQ(result.status().code(), StatusCode::LaunchFailed);
+}
+
+TEST(Emulator, BenchCounts) {
+  BenchOptions options;
+  options.artifact = makeArtifact();
+  options.tensors.shape = "b=1,sq=4,sk=6";
+  options.device = "emulator";
+  Expected<BenchResult> result = bench(options);
+  ASSERT_TRUE(bool(result)) << result.status().message();
+  EXPECT_EQ(result->runs, 0);
+  EXPECT_NE(printText(*result).find("no measure of speed"), std::string::npos);
+  auto json = parseJson(printJson(*result), "output");
+  ASSERT_TRUE(bool(json));
+  EXPECT_TRUE((*json)["counts"].contains("instructions"));
 }
 
 TEST(Bench, OnAGpu) {
