@@ -294,6 +294,14 @@ TEST(Compare, SamplesRows) {
   EXPECT_FALSE(c.compare(10).isWithinBar());
 }
 
+TEST(Compare, LargeProblemsAreSampled) {
+  Problem problem = Case(1, 8, 8, 1, 1, 8).problem;
+  EXPECT_EQ(affordableRows(problem), 0);
+  problem.queries = problem.keys = 1000000;
+  EXPECT_GE(affordableRows(problem), 64);
+  EXPECT_LT(affordableRows(problem), problem.queries);
+}
+
 TEST(Compare, FastEnough) {
   Case c(2, 512, 512, 4, 4, 128);
   fillNormal(c.q, 5);

@@ -102,7 +102,7 @@ private:
     if (Status status = session_.launch(); !status.isOk())
       return status;
     if (Status status = device_.synchronize(); !status.isOk())
-      return status;
+      return Status::launchFailed(result_.kernelName + ": " + status.message());
     Expected<size_t> after = device_.freeMemory();
     if (!after)
       return after.status();

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <random>
 #include <set>
+#include <thread>
 
 namespace attnc {
 
@@ -111,6 +112,21 @@ static void merge(Comparison &into, const Comparison &from) {
   into.lseMismatches += from.lseMismatches;
   if (from.firstLseMismatch)
     keepFirst(into.firstLseMismatch, *from.firstLseMismatch);
+}
+
+int64_t affordableRows(const Problem &problem) {
+  // A few operations a nanosecond and core, for both computations.
+  constexpr double kOperationsPerCore = 1e11;
+  constexpr double kMinRows = 64;
+  double budget =
+      kOperationsPerCore * std::max(1u, std::thread::hardware_concurrency());
+  double work = problem.flops();
+  if (work <= budget)
+    return 0;
+  double rows = static_cast<double>(problem.batch) *
+                static_cast<double>(problem.qoHeads) *
+                static_cast<double>(problem.queries);
+  return static_cast<int64_t>(std::max(kMinRows, rows * (budget / work)));
 }
 
 /// The blocks that hold the chosen rows, in order.

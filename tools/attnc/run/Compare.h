@@ -60,6 +60,9 @@ struct Comparison {
   bool isWithinBar() const { return isOWithinBar() && isLseWithinBar(); }
 };
 
+/// How many rows the reference can do in a minute or so: 0 for all.
+int64_t affordableRows(const Problem &problem);
+
 /// Compares o, and lse if there is one, with the reference. `checkRows` > 0
 /// checks only so many rows, the same for the same seed, the first and the last
 /// among them.

@@ -37,7 +37,8 @@ struct RunOptions {
   bool checks = true;
   /// Launches, which must agree in every bit.
   int64_t runs = 1;
-  /// Rows compared with the reference; 0 for all.
+  /// Rows compared with the reference; 0 for all that it can do in reasonable
+  /// time.
   int64_t checkRows = 0;
   /// Seconds after which the process ends with exit code 1; 0 for never.
   double timeout = 0;
