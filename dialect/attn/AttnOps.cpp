@@ -32,14 +32,25 @@ unsigned AttentionOp::getOperandDim(unsigned operand, Dim dim) {
   llvm_unreachable("verified: the map uses every dim of its operand");
 }
 
+/// Verified: at least one of the two operands has a static extent.
+static int64_t getStaticExtent(AttentionOp op, unsigned first, unsigned second,
+                               AttentionOp::Dim dim) {
+  for (unsigned operand : {first, second}) {
+    Value value = operand < 3 ? op->getOperand(operand) : op.getOutput();
+    int64_t size = cast<ShapedType>(value.getType())
+                       .getDimSize(op.getOperandDim(operand, dim));
+    if (ShapedType::isStatic(size))
+      return size;
+  }
+  llvm_unreachable("verified: head dims are static");
+}
+
 int64_t AttentionOp::getHeadDimQK() {
-  auto type = cast<ShapedType>(getQuery().getType());
-  return type.getDimSize(getOperandDim(0, HeadDimQK));
+  return getStaticExtent(*this, 0, 1, HeadDimQK);
 }
 
 int64_t AttentionOp::getHeadDimVO() {
-  auto type = cast<ShapedType>(getValue().getType());
-  return type.getDimSize(getOperandDim(2, HeadDimVO));
+  return getStaticExtent(*this, 2, 3, HeadDimVO);
 }
 
 void AttentionOp::getEffects(

@@ -50,11 +50,13 @@ def Attn_AttentionOp : Attn_Op<"attention", [
     * (C4) query maps b, h, m, d; key b, h floordiv g, n, d; value b,
       h floordiv g, n, e; O b, h, m, e; LSE b, h, m; each exactly once
     * (C5) key and value agree on g
-    * (C6) static extents of one iteration dim agree
-    * (C7) query, key and value have one element type
+    * (C6) static extents of one iteration dim agree, and g divides the query
+      heads
+    * (C7) query, key and value have one float element type; O has one too
     * (C8) there are one or two outs; LSE is f32
     * (C9) results are there for tensors only, with the types of the outs
     * (C10) the region takes (f32, index, index, index, index) and yields f32
+    * (C11) the head dims are static and positive
 
     Created by front ends; consumed by `attn-tile`.
 

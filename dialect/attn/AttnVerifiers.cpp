@@ -117,6 +117,26 @@ static LogicalResult verifyExtents(AttentionOp op, unsigned operand,
   return success();
 }
 
+/// Checks C7 and C8's element types.
+static LogicalResult verifyElements(AttentionOp op) {
+  // attention_c7
+  Type element = getElementTypeOrSelf(op.getQuery().getType());
+  for (Value value : {op.getKey(), op.getValue()})
+    if (getElementTypeOrSelf(value.getType()) != element)
+      return op.emitOpError() << "expected element type " << element
+                              << " of query, key and value, but got "
+                              << getElementTypeOrSelf(value.getType());
+  for (Type type : {element, getElementTypeOrSelf(op.getOutput().getType())})
+    if (!isa<FloatType>(type))
+      return op.emitOpError()
+             << "expected a float element type, but got " << type;
+  // attention_c8
+  if (op.getLse() && !getElementTypeOrSelf(op.getLse().getType()).isF32())
+    return op.emitOpError() << "expected an f32 lse, but got "
+                            << getElementTypeOrSelf(op.getLse().getType());
+  return success();
+}
+
 LogicalResult AttentionOp::verify() {
   SmallVector<Value> shaped = {getQuery(), getKey(), getValue()};
   llvm::append_range(shaped, getOuts());
@@ -150,29 +170,21 @@ LogicalResult AttentionOp::verify() {
     return emitOpError() << "expected key and value to group heads alike, but "
                             "got "
                          << groups[1] << " and " << groups[2];
+  // attention_c6
   for (auto [operand, value] : llvm::enumerate(shaped))
     if (failed(verifyExtents(*this, operand, cast<ShapedType>(value.getType()),
                              extents)))
       return failure();
+  if (extents[Head] != ShapedType::kDynamic && extents[Head] % groups[1] != 0)
+    return emitOpError() << "expected groups of " << groups[1]
+                         << " to divide the query heads, but got "
+                         << extents[Head];
+  // attention_c11
   for (Dim dim : {HeadDimQK, HeadDimVO})
-    if (ShapedType::isDynamic(extents[dim]))
-      return emitOpError()
-             << "expected static head dims, but got a dynamic one";
-
-  // attention_c7
-  Type element = getElementTypeOrSelf(getQuery().getType());
-  for (Value value : {getKey(), getValue()})
-    if (getElementTypeOrSelf(value.getType()) != element)
-      return emitOpError() << "expected element type " << element
-                           << " of query, key and value, but got "
-                           << getElementTypeOrSelf(value.getType());
-  if (!isa<FloatType>(element))
-    return emitOpError() << "expected a float element type, but got "
-                         << element;
-  // attention_c8
-  if (getLse() && !getElementTypeOrSelf(getLse().getType()).isF32())
-    return emitOpError() << "expected an f32 lse, but got "
-                         << getElementTypeOrSelf(getLse().getType());
+    if (extents[dim] == 0 || ShapedType::isDynamic(extents[dim]))
+      return emitOpError() << "expected static and positive head dims";
+  if (failed(verifyElements(*this)))
+    return failure();
   // attention_c9
   SmallVector<Type> expected;
   if (onTensors)

@@ -84,6 +84,9 @@ def AttnGPU_PanelsAttr : AttnGPU_Attr<"Panels", "panels"> {
 def AttnGPU_TileType : AttnGPU_Type<"Tile", "tile"> {
   let summary = "a tile in shared memory";
   let description = [{
+    A tile has rows and columns and elements of 8, 16 or 32 bits, and no more
+    rows than its layout.
+
     ```mlir
     !attn_gpu.tile<64x128xbf16, #attn_gpu.panels<rows = 192, swizzle = 128>>
     ```
@@ -93,6 +96,7 @@ def AttnGPU_TileType : AttnGPU_Type<"Tile", "tile"> {
   let assemblyFormat = [{
     `<` custom<ShapeAndType>($shape, $elementType) `,` $layout `>`
   }];
+  let genVerifyDecl = 1;
 }
 
 def AttnGPU_ChannelType : AttnGPU_Type<"Channel", "channel"> {
@@ -113,6 +117,7 @@ def AttnGPU_ChannelType : AttnGPU_Type<"Channel", "channel"> {
     `<` custom<ShapeAndType>($shape, $elementType) `,` `stages` `=` $stages
     `,` $layout `>`
   }];
+  let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     TileType getTileType() const {
       return TileType::get(getContext(), getShape(), getElementType(),
@@ -134,6 +139,7 @@ def AttnGPU_InflightType : AttnGPU_Type<"Inflight", "inflight"> {
   let parameters = (ins ArrayRefParameter<"int64_t">:$shape,
                         "::mlir::Type":$elementType);
   let assemblyFormat = "`<` custom<ShapeAndType>($shape, $elementType) `>`";
+  let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     ::mlir::VectorType getVectorType() const {
       return ::mlir::VectorType::get(getShape(), getElementType());
@@ -157,6 +163,7 @@ def AttnGPU_TensorMapType : AttnGPU_Type<"TensorMap", "tensor_map"> {
   let assemblyFormat = [{
     `<` custom<ShapeAndType>($box, $elementType) `,` `swizzle` `=` $swizzle `>`
   }];
+  let genVerifyDecl = 1;
 }
 
 #endif // ATTN_DIALECT_ATTNGPU_ATTNGPUDIALECT_TD

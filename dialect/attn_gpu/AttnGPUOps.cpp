@@ -8,6 +8,7 @@
 #include "dialect/attn_gpu/AttnGPUDialect.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 using namespace mlir::attn_gpu;
@@ -42,31 +43,39 @@ LogicalResult MMAWaitOp::inferReturnTypes(MLIRContext *,
 //===----------------------------------------------------------------------===//
 
 LogicalResult SpecializeOp::verify() {
+  // specialize_c1
   for (int64_t registers : {getProducerRegisters(), getConsumerRegisters()})
     if (registers < 24 || registers > 256 || registers % 8 != 0)
       return emitOpError()
              << "expected registers to be a multiple of 8 from 24 "
                 "to 256, but got "
              << registers;
-  if (getNumConsumers() < 1)
-    return emitOpError() << "expected at least 1 consumer, but got "
-                         << getNumConsumers();
+  return success();
+}
+
+LogicalResult ChannelOp::verify() {
+  // channel_c1
+  if (!isa<FunctionOpInterface>((*this)->getParentOp()))
+    return emitOpError() << "expected to be at the top level of a function";
   return success();
 }
 
 LogicalResult TMALoadOp::verify() {
   auto map = getMap().getType();
   auto channel = getChannel().getType();
+  // tma_load_c1
   if (map.getBox().size() != getCoordinates().size())
     return emitOpError() << "expected one coordinate per dimension of the box, "
                             "but got "
                          << getCoordinates().size() << " for "
                          << map.getBox().size();
+  // tma_load_c2
   if (map.getElementType() != channel.getElementType() ||
       map.getSwizzle() != channel.getLayout().getSwizzle())
     return emitOpError() << "expected map and channel to agree on element type "
                             "and swizzle, but got "
                          << map << " and " << channel;
+  // tma_load_c3
   int64_t rows = 1;
   for (int64_t extent : map.getBox().drop_back())
     rows *= extent;
@@ -79,6 +88,7 @@ LogicalResult TMALoadOp::verify() {
 LogicalResult SubtileOp::verify() {
   auto source = getSource().getType();
   auto result = getResult().getType();
+  // subtile_c1
   if (source.getElementType() != result.getElementType() ||
       source.getLayout() != result.getLayout() ||
       source.getShape()[1] != result.getShape()[1])
@@ -86,10 +96,21 @@ LogicalResult SubtileOp::verify() {
            << "expected source and result to differ in rows only, "
               "but got "
            << source << " and " << result;
+  // subtile_c2
   int64_t rows = result.getShape()[0];
   if (rows % 8 != 0 || source.getShape()[0] % rows != 0)
     return emitOpError() << "expected a multiple of 8 rows that divides "
                          << source.getShape()[0] << ", but got " << rows;
+  return success();
+}
+
+LogicalResult TileValueOp::verify() {
+  // tile_value_c1
+  TileType tile = getTile().getType();
+  VectorType expected = VectorType::get(tile.getShape(), tile.getElementType());
+  if (getResult().getType() != expected)
+    return emitOpError() << "expected a result of type " << expected
+                         << ", but got " << getResult().getType();
   return success();
 }
 
@@ -105,10 +126,12 @@ LogicalResult MMAAsyncOp::verify() {
   auto [a, aElement] = getOperandShape(getA().getType());
   auto [b, bElement] = getOperandShape(getB().getType());
   InflightType result = getResult().getType();
-  if (aElement != bElement)
-    return emitOpError()
-           << "expected a and b to have one element type, but got " << aElement
-           << " and " << bElement;
+  // mma_async_c1
+  if (aElement != bElement || !(aElement.isF16() || aElement.isBF16()))
+    return emitOpError() << "expected a and b to have one element type, f16 or "
+                            "bf16, but got "
+                         << aElement << " and " << bElement;
+  // mma_async_c2
   int64_t bInner = b[getTransposeB() ? 1 : 0];
   int64_t bOuter = b[getTransposeB() ? 0 : 1];
   if (a[1] != bInner)
@@ -116,9 +139,11 @@ LogicalResult MMAAsyncOp::verify() {
            << "expected the inner extents of a and b to match, but "
               "got "
            << a[1] << " and " << bInner;
+  // mma_async_c3
   if (result.getShape() != ArrayRef<int64_t>({a[0], bOuter}))
     return emitOpError() << "expected a result of " << a[0] << "x" << bOuter
                          << ", but got " << result;
+  // mma_async_c4
   if (getAccumulator() && getAccumulator().getType() != result.getVectorType())
     return emitOpError() << "expected an accumulator of type "
                          << result.getVectorType() << ", but got "

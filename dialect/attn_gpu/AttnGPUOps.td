@@ -32,6 +32,8 @@ def AttnGPU_SpecializeOp : AttnGPU_Op<"specialize", [
     scalar. Roles meet only through channels: no block-wide barrier may appear
     inside, since the other role would never reach it.
 
+    Constraints: (C1) registers are a multiple of 8 from 24 to 256.
+
     Created by `attn-specialize-warpgroups`.
 
     ```mlir
@@ -42,7 +44,8 @@ def AttnGPU_SpecializeOp : AttnGPU_Op<"specialize", [
     }
     ```
   }];
-  let arguments = (ins I64Attr:$producer_registers, I64Attr:$num_consumers,
+  let arguments = (ins I64Attr:$producer_registers,
+                       ConfinedAttr<I64Attr, [IntPositive]>:$num_consumers,
                        I64Attr:$consumer_registers);
   let regions = (region SizedRegion<1>:$producer, SizedRegion<1>:$consumer);
   let assemblyFormat = [{
@@ -114,17 +117,20 @@ def AttnGPU_ChannelOp : AttnGPU_Op<"channel", [
   let description = [{
     Allocates `stages` slots and, per slot, what tells full from empty. A slot
     counts as empty once `consumers` workers have released it. At the start all
-    slots are empty. Only at the top level of a kernel.
+    slots are empty.
+
+    Constraints: (C1) the op is at the top level of a function.
 
     ```mlir
     %k = attn_gpu.channel consumers(3) : !attn_gpu.channel<80x128xbf16, ...>
     ```
   }];
-  let arguments = (ins I64Attr:$consumers);
+  let arguments = (ins ConfinedAttr<I64Attr, [IntPositive]>:$consumers);
   let results = (outs AttnGPU_ChannelType:$channel);
   let assemblyFormat = [{
     `consumers` `(` $consumers `)` attr-dict `:` type($channel)
   }];
+  let hasVerifier = 1;
 }
 
 def AttnGPU_TMALoadOp : AttnGPU_Op<"tma_load", [
@@ -138,6 +144,11 @@ def AttnGPU_TMALoadOp : AttnGPU_Op<"tma_load", [
 
     Executed by one thread of the producer; in a kernel without roles, by one
     thread of the block.
+
+    Constraints:
+    * (C1) there is one coordinate per extent of the box
+    * (C2) map and channel agree on element type and swizzle
+    * (C3) the box has the rows of the channel's tiles
 
     ```mlir
     attn_gpu.tma_load %map[%b, %n, %h, %c0] to %channel[%slot]
@@ -192,6 +203,10 @@ def AttnGPU_SubtileOp : AttnGPU_Op<"subtile", [Pure]> {
     `row` is a multiple of the rows of the result, which are a multiple of 8,
     so that the swizzle starts anew.
 
+    Constraints:
+    * (C1) source and result differ in rows only
+    * (C2) the rows of the result are a multiple of 8 and divide the source's
+
     ```mlir
     %mine = attn_gpu.subtile %q[%row] : !attn_gpu.tile<192x128xbf16, #l>
         to !attn_gpu.tile<64x128xbf16, #l>
@@ -211,6 +226,8 @@ def AttnGPU_TileValueOp : AttnGPU_Op<"tile_value", [MemoryEffects<[MemRead]>]> {
     Lets a contraction on vectors take a tile in shared memory as an operand
     until `attn-async-matmuls` makes it one; no registers ever hold the result.
 
+    Constraints: (C1) the result has the shape and elements of the tile.
+
     ```mlir
     %k = attn_gpu.tile_value %tile : !attn_gpu.tile<80x128xbf16, #l> -> vector<80x128xbf16>
     ```
@@ -218,6 +235,7 @@ def AttnGPU_TileValueOp : AttnGPU_Op<"tile_value", [MemoryEffects<[MemRead]>]> {
   let arguments = (ins AttnGPU_TileType:$tile);
   let results = (outs VectorOfRankAndType<[2], [AnyFloat]>:$result);
   let assemblyFormat = "$tile attr-dict `:` type($tile) `->` type($result)";
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -237,6 +255,12 @@ def AttnGPU_MMAAsyncOp : AttnGPU_Op<"mma_async", [
     Columns of `b` past the tile's logical width are never read.
 
     The registers of `a` must not be written until the product was waited for.
+
+    Constraints:
+    * (C1) `a` and `b` have the same elements, f16 or bf16
+    * (C2) the inner extents of `a` and `b` match
+    * (C3) the result has the outer extents of `a` and `b`
+    * (C4) the accumulator has the shape of the result
 
     ```mlir
     %s = attn_gpu.mma_async %q, %k {transpose_b}
@@ -274,7 +298,8 @@ def AttnGPU_MMAWaitOp : AttnGPU_Op<"mma_wait", [
     %v = attn_gpu.mma_wait %s pending(1) : !attn_gpu.inflight<64x80xf32>
     ```
   }];
-  let arguments = (ins AttnGPU_InflightType:$value, I64Attr:$pending);
+  let arguments = (ins AttnGPU_InflightType:$value,
+                       ConfinedAttr<I64Attr, [IntNonNegative]>:$pending);
   let results = (outs VectorOfRankAndType<[2], [F32]>:$result);
   let assemblyFormat = [{
     $value `pending` `(` $pending `)` attr-dict `:` type($value)

@@ -1,0 +1,10 @@
+// RUN: attn-opt %s --verify-roundtrip
+// RUN: attn-opt %s --emit-bytecode | attn-opt | FileCheck %s
+
+!channel = !attn_gpu.channel<16x64xbf16, stages = 2, #attn_gpu.panels<rows = 16, swizzle = 128>>
+// CHECK: attn_gpu.receive
+func.func @receive(%channel: !channel, %slot: index)
+    -> !attn_gpu.tile<16x64xbf16, #attn_gpu.panels<rows = 16, swizzle = 128>> {
+  %tile = attn_gpu.receive %channel[%slot] : !channel
+  return %tile : !attn_gpu.tile<16x64xbf16, #attn_gpu.panels<rows = 16, swizzle = 128>>
+}
