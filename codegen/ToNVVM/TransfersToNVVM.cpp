@@ -136,7 +136,7 @@ std::optional<Window> Window::get(ImplicitLocOpBuilder &b, OpTy op,
                                   const FragmentLayout &layout) {
   auto type = dyn_cast<MemRefType>(op.getBase().getType());
   AffineMap map = op.getPermutationMap();
-  if (!type || op.getMask() || !map.isProjectedPermutation(true))
+  if (!type || op.getMask())
     return std::nullopt;
   bool hasRows = layout.getKind() != Kind::Columns;
   bool hasColumns = layout.getKind() != Kind::Rows;
@@ -262,7 +262,7 @@ struct ReadPattern : ThreadPattern<vector::TransferReadOp> {
   matchAndRewrite(vector::TransferReadOp op, Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     auto layout = getConverter().getLayout(op.getVectorType());
-    if (!layout || layout->isPacked())
+    if (!layout)
       return rewriter.notifyMatchFailure(op, "vector has no thread form");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     std::optional<Window> window = Window::get(
@@ -271,13 +271,29 @@ struct ReadPattern : ThreadPattern<vector::TransferReadOp> {
       return rewriter.notifyMatchFailure(op, "memref is not read by rows");
     Value padding = adaptor.getPadding().front();
     SmallVector<Value> result;
-    for (int64_t i = 0, e = layout->getNumElements(); i < e; ++i)
-      result.push_back(emitLoad(b, *window, *layout, i, padding));
+    int64_t perRegister = layout->isPacked() ? 2 : 1;
+    for (int64_t i = 0, e = layout->getNumElements(); i < e; i += perRegister) {
+      Value value = emitLoad(b, *window, *layout, i, padding);
+      if (layout->isPacked())
+        value =
+            emitPair(b, value, emitLoad(b, *window, *layout, i + 1, padding));
+      result.push_back(value);
+    }
     replaceByRegisters(rewriter, op, result);
     return success();
   }
 
 private:
+  /// Two 16-bit values as one register, the first in the low half.
+  static Value emitPair(ImplicitLocOpBuilder &b, Value low, Value high) {
+    auto widen = [&](Value half) -> Value {
+      Value bits = LLVM::BitcastOp::create(b, b.getI16Type(), half);
+      return LLVM::ZExtOp::create(b, b.getI32Type(), bits);
+    };
+    Value upper = LLVM::ShlOp::create(b, widen(high), createI32(b, 16));
+    return LLVM::OrOp::create(b, widen(low), upper);
+  }
+
   static Value emitLoad(ImplicitLocOpBuilder &b, Window &window,
                         const FragmentLayout &layout, int64_t element,
                         Value padding) {

@@ -52,31 +52,18 @@ struct StepPattern : ThreadPattern<vector::StepOp> {
   LogicalResult
   matchAndRewrite(vector::StepOp op, Adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    // A step that counts columns does not divide into rows; all its users are
-    // shape casts, which see what it is.
-    bool countsColumns =
-        !op->use_empty() && llvm::all_of(op->getUsers(), [](Operation *user) {
-          return isa<vector::ShapeCastOp>(user) &&
-                 isColumns(user->getResult(0).getType());
-        });
-    if (countsColumns) {
-      rewriter.eraseOp(op);
+    auto layout = getConverter().getLayout(op.getType());
+    if (!layout) {
+      // Counts columns; the shape cast behind it knows which.
+      replaceByRegisters(rewriter, op, {});
       return success();
     }
-    auto layout = getConverter().getLayout(op.getType());
-    if (!layout)
-      return rewriter.notifyMatchFailure(op, "does not divide into rows");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     replaceByRegisters(
         rewriter, op,
         createCoordinates(b, *layout, kernel.firstRow,
                           [&](int64_t i) { return layout->getRow(i); }));
     return success();
-  }
-
-  static bool isColumns(Type type) {
-    auto vector = cast<VectorType>(type);
-    return vector.getRank() == 2 && vector.getShape()[0] == 1;
   }
 };
 
