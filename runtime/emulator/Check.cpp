@@ -76,12 +76,40 @@ std::string attn::runtime::emulator::checkBlockEnd(const Block &block) {
   // An arrive at a named barrier that nobody waits for is no fault: ping-pong
   // schedules end with one.
   std::string where = "block " + std::to_string(block.linear) + " ended ";
-  for (const auto &[address, barrier] : block.mbarriers)
+  for (const auto &[address, barrier] : block.mbarriers) {
+    // Otherwise the copy may write into the shared memory of the next block.
+    bool waited = !barrier.lastCopyEpoch;
+    for (const Warp &warp : block.warps)
+      waited |= warp.known.seen[barrier.agent] >= barrier.lastCopyEpoch;
+    if (!waited)
+      return where + "without a wait for the copy of ptx line " +
+             std::to_string(barrier.lastCopyLine) + " to mbarrier " +
+             hex(address);
     if (barrier.transactions)
       return where + "while mbarrier " + hex(address) + " (init at ptx line " +
              std::to_string(barrier.initLine) + ") expects " +
              std::to_string(barrier.transactions) + " more bytes than arrived";
+  }
   return {};
+}
+
+bool attn::runtime::emulator::checkExit(Context &context, const Inst &inst) {
+  const Warp &warp = context.warp;
+  if (context.mask != warp.live)
+    return true;
+  if (warp.bulkIssued > warp.bulkWaited) {
+    context.fault(inst, -1,
+                  "the warp ends while a bulk store may still read shared "
+                  "memory: expected cp.async.bulk.wait_group");
+    return false;
+  }
+  if (warp.wgmmaIssued > warp.wgmmaRetired) {
+    context.fault(inst, -1,
+                  "the warp ends while a wgmma is in flight: expected "
+                  "wgmma.wait_group");
+    return false;
+  }
+  return true;
 }
 
 void attn::runtime::emulator::nextEpoch(Warp &warp) {

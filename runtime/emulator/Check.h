@@ -36,6 +36,10 @@ inline bool isStrong(AccessKind kind) { return kind >= AccessKind::StrongRead; }
 /// False after a fault.
 bool checkRegisters(Context &context, const Inst &inst);
 
+/// Before the last lanes of a warp end: nothing of theirs may be under way.
+/// False after a fault.
+bool checkExit(Context &context, const Inst &inst);
+
 /// What must not be left over when a block ends; empty if all is well.
 std::string checkBlockEnd(const Block &block);
 

@@ -186,10 +186,14 @@ bool bindJob(Context &context, const Inst &inst, CopyJob &job) {
     ++barrier->copiesInFlight;
     job.phase = barrier->phase;
     job.agent = job.globalAgent = static_cast<uint16_t>(barrier->agent);
-    job.epoch = barrier->phase + 1;
+    job.epoch = barrier->lastCopyEpoch = barrier->phase + 1;
+    barrier->lastCopyLine = inst.line;
   }
-  if (context.checks())
+  if (context.checks()) {
     job.known = warp.known;
+    // What the warp does from now on is not ordered before the copy.
+    nextEpoch(warp);
+  }
   return true;
 }
 

@@ -16,7 +16,7 @@ using namespace attn::runtime::emulator;
 
 /// Warp instructions that may pass without anything that another warp could
 /// see; then the launch is taken for hung.
-static constexpr uint64_t maxIdleInstructions = 20'000'000;
+static constexpr uint64_t maxIdleInstructions = 4'000'000;
 
 static void initializeWarp(Warp &warp, Block &block, uint32_t index) {
   const Launch &launch = block.launch;
@@ -297,6 +297,8 @@ static bool runFragment(Block &block, Warp &warp, Fragment &fragment,
     case Step::Retry:
       return true;
     case Step::Exit:
+      if (checks && !checkExit(context, inst))
+        return false;
       if (mask != fragment.mask)
         ++fragment.pc;
       endLanes(warp, fragment, mask);
@@ -310,10 +312,27 @@ static bool runFragment(Block &block, Warp &warp, Fragment &fragment,
   return true;
 }
 
+/// Drops the race states that no memory refers to any more.
+static void compactRaces(Block &block) {
+  Launch &launch = block.launch;
+  if (block.raceTable.needsCompaction())
+    block.raceTable.compact([&](const RaceTable::Visit &visit) {
+      visit(block.sharedRaces.data(), block.sharedRaces.size());
+    });
+  if (launch.globalRaces.needsCompaction())
+    launch.globalRaces.compact([&](const RaceTable::Visit &visit) {
+      for (auto &[base, allocation] : launch.memory.allocations())
+        for (ShadowPage &page : allocation.pages)
+          if (page.races)
+            visit(page.races.get(), ShadowPage::granules);
+    });
+}
+
 bool Block::advance(uint32_t quantum) {
   uint64_t stop = launch.instructions + quantum;
   uint32_t count = static_cast<uint32_t>(warps.size());
   while (launch.instructions < stop) {
+    compactRaces(*this);
     bool ran = false;
     for (uint32_t step = 0; step < count; ++step) {
       uint32_t pick = launch.seed ? launch.random() % count : nextWarp;

@@ -137,8 +137,11 @@ struct Mbarrier {
   uint32_t phase = 0;
   uint32_t agent = 0;
   uint32_t initLine = 0;
-  /// Asynchronous copies that will still report here.
+  /// Asynchronous copies that will still report here, and the epoch of the
+  /// last one.
   uint32_t copiesInFlight = 0;
+  uint32_t lastCopyEpoch = 0;
+  uint32_t lastCopyLine = 0;
   Knowledge collecting;
   Knowledge released;
   /// Whose initialisation must be visible to the async proxy.

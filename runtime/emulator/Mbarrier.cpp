@@ -28,18 +28,14 @@ static std::string describe(uint64_t address, const Mbarrier &barrier) {
          number(barrier.initLine) + ", phase " + number(barrier.phase) + ")";
 }
 
-/// The race detector's view of a use of the barrier's own 8 bytes.
-static bool touchObject(Context &context, const Inst &inst, uint64_t address,
-                        bool initializes) {
+/// The 8 bytes of a barrier must be free of other threads' accesses when it
+/// is made.
+static bool checkInit(Context &context, const Inst &inst, uint64_t address) {
   if (!context.checks())
     return true;
-  uint8_t flags = Access::Write;
-  if (!initializes)
-    flags |= Access::Atomic;
   SharedAccess access{static_cast<uint16_t>(context.warp.index),
-                      context.warp.known.seen[context.warp.index], flags,
-                      &context.warp.known,
-                      initializes ? "mbarrier.init" : "use of the mbarrier"};
+                      context.warp.known.seen[context.warp.index],
+                      Access::Write, &context.warp.known, "mbarrier.init"};
   return SharedChecker(context, inst, access).apply(address, 8);
 }
 
@@ -47,11 +43,20 @@ Mbarrier *attn::runtime::emulator::findMbarrier(Context &context,
                                                 const Inst &inst, int lane,
                                                 uint64_t address) {
   auto it = context.block.mbarriers.find(static_cast<uint32_t>(address));
-  if (address <= UINT32_MAX && it != context.block.mbarriers.end())
-    return touchObject(context, inst, address, false) ? &it->second : nullptr;
+  if (address > UINT32_MAX || it == context.block.mbarriers.end()) {
+    context.fault(inst, lane,
+                  "no mbarrier was initialised at shared address " +
+                      hex(address));
+    return nullptr;
+  }
+  Mbarrier &barrier = it->second;
+  if (!context.checks() ||
+      barrier.init.epoch <= context.warp.known.seen[barrier.init.agent])
+    return &barrier;
   context.fault(inst, lane,
-                "no mbarrier was initialised at shared address " +
-                    hex(address));
+                "data race: this use of " + describe(address, barrier) +
+                    " is not ordered after its initialisation by warp " +
+                    number(barrier.init.agent));
   return nullptr;
 }
 
@@ -221,7 +226,7 @@ Step init(Context &context, const Inst &inst) {
       return context.fault(inst, static_cast<int>(lane),
                            describe(address, block.mbarriers[key]) +
                                " is initialised again without mbarrier.inval");
-    if (!touchObject(context, inst, address, true))
+    if (!checkInit(context, inst, address))
       return Step::Fault;
     Mbarrier &barrier = block.mbarriers[key];
     barrier = Mbarrier();
@@ -243,7 +248,7 @@ Step invalidate(Context &context, const Inst &inst) {
     uint64_t address = sharedAddress(addresses[lane], inst.space);
     Mbarrier *barrier =
         findMbarrier(context, inst, static_cast<int>(lane), address);
-    if (!barrier || !touchObject(context, inst, address, true))
+    if (!barrier)
       return Step::Fault;
     if (barrier->copiesInFlight)
       return context.fault(inst, static_cast<int>(lane),

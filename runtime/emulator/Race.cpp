@@ -95,9 +95,12 @@ bool RaceAccess::transition(uint32_t old, uint32_t &result) {
         other.block == access_.block && other.agent == access_.agent &&
         other.flags == access_.flags &&
         (other.lane == access_.lane || access_.lane == Access::wholeWarp);
-    if (covered &&
-        (sameReader || (isWrite && !(other.flags & Access::Atomic &&
-                                     access_.flags & Access::Atomic))))
+    // An atomic does not hide an ordinary access: that one still conflicts
+    // with other atomics.
+    bool hides = isWrite && ((other.flags & Access::Atomic) ||
+                             !(access_.flags & Access::Atomic));
+    bool bothAtomic = other.flags & access_.flags & Access::Atomic;
+    if (covered && (sameReader || (hides && !bothAtomic)))
       continue;
     if (other.block != access_.block && !(other.flags & Access::Write) &&
         ++foreignReads > maxForeignReads)
