@@ -1,0 +1,138 @@
+//===- DescribeKernel.cpp - What the manifest takes from the IR -----------===//
+//
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/Emit/Manifest.h"
+
+#include "dialect/attn_gpu/AttnGPUDialect.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace mlir::attn;
+
+/// The name of a dim in a manifest, and the size that it has.
+static std::pair<StringRef, std::string>
+nameDim(AttentionOp op, AttentionOp::Dim dim, bool isKeySide) {
+  switch (dim) {
+  case AttentionOp::Batch:
+    return {"b", "batch"};
+  case AttentionOp::Head:
+    return {"h", isKeySide ? "num_kv_heads" : "num_qo_heads"};
+  case AttentionOp::Row:
+    return {"s", "seqlen_q"};
+  case AttentionOp::Key:
+    return {"s", "seqlen_k"};
+  case AttentionOp::HeadDimQK:
+    return {"d", std::to_string(op.getHeadDimQK())};
+  default:
+    return {"d", std::to_string(op.getHeadDimVO())};
+  }
+}
+
+static TensorDescription describeTensor(AttentionOp op, unsigned operand,
+                                        StringRef name, Value value) {
+  TensorDescription tensor;
+  tensor.name = name.str();
+  tensor.isOutput = operand >= 3;
+  tensor.elementType = getElementTypeOrSelf(value.getType());
+  bool isKeySide = operand == 1 || operand == 2;
+  for (AffineExpr expr : op.getMap(operand).getResults())
+    for (unsigned dim = 0; dim < AttentionOp::NumDims; ++dim)
+      if (expr.isFunctionOfDim(dim)) {
+        auto [dimName, size] =
+            nameDim(op, static_cast<AttentionOp::Dim>(dim), isKeySide);
+        tensor.dims.push_back(dimName.str());
+        tensor.shape.push_back(size);
+      }
+  return tensor;
+}
+
+/// A size that a type pins holds at every launch.
+static void describePins(Value value, const TensorDescription &tensor,
+                         std::vector<std::string> &constraints) {
+  auto type = cast<ShapedType>(value.getType());
+  for (auto [size, formula] : llvm::zip_equal(type.getShape(), tensor.shape)) {
+    std::string constraint = formula + " == " + std::to_string(size);
+    if (!ShapedType::isDynamic(size) && std::to_string(size) != formula &&
+        !llvm::is_contained(constraints, constraint))
+      constraints.push_back(constraint);
+  }
+}
+
+/// Formulas of what the problem costs at least, whatever the kernel.
+static void describeCost(AttentionOp op, ProblemDescription &problem) {
+  std::string dims = std::to_string(op.getHeadDimQK() + op.getHeadDimVO());
+  std::string bytes = std::to_string(
+      getElementTypeOrSelf(op.getQuery()).getIntOrFloatBitWidth() / 8);
+  problem.flops = "2 * batch * num_qo_heads * visible_pairs * " + dims;
+  problem.hbmBytes = bytes + " * batch * " + dims +
+                     " * (seqlen_q * num_qo_heads + seqlen_k * num_kv_heads)";
+  if (op.getLse())
+    problem.hbmBytes += " + 4 * batch * num_qo_heads * seqlen_q";
+}
+
+ProblemDescription mlir::attn::describeProblem(AttentionOp op) {
+  ProblemDescription problem;
+  const std::pair<StringRef, Value> operands[] = {{"q", op.getQuery()},
+                                                  {"k", op.getKey()},
+                                                  {"v", op.getValue()},
+                                                  {"o", op.getOutput()},
+                                                  {"lse", op.getLse()}};
+  for (auto [number, operand] : llvm::enumerate(operands)) {
+    if (!operand.second)
+      continue;
+    problem.tensors.push_back(
+        describeTensor(op, number, operand.first, operand.second));
+    describePins(operand.second, problem.tensors.back(), problem.constraints);
+  }
+  problem.constraints.insert(
+      problem.constraints.begin(),
+      "num_qo_heads == " + std::to_string(op.getGroupSize()) +
+          " * num_kv_heads");
+  problem.scale = "rsqrt(" + std::to_string(op.getHeadDimQK()) + ")";
+  describeCost(op, problem);
+  problem.schedule = op.getScheduleAttr();
+  problem.tiles = "ceildiv(seqlen_q, " +
+                  std::to_string(problem.schedule.getRows()) +
+                  ") * num_qo_heads * batch";
+  return problem;
+}
+
+KernelDescription mlir::attn::describeKernel(gpu::GPUFuncOp kernel) {
+  KernelDescription description;
+  description.entry = kernel.getName().str();
+  for (BlockArgument argument : kernel.getArguments()) {
+    if (kernel.getWorkgroupAttributions().end() !=
+        llvm::find(kernel.getWorkgroupAttributions(), argument))
+      continue;
+    description.arguments.push_back(argument.getType());
+    auto mapOf = kernel.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(),
+                                                      attn_gpu::kMapOfAttr);
+    description.mapOf.push_back(mapOf ? std::optional<unsigned>(mapOf.getInt())
+                                      : std::nullopt);
+  }
+  if (auto block = kernel.getKnownBlockSize())
+    description.block.assign(block->begin(), block->end());
+  return description;
+}
+
+LogicalResult mlir::attn::addLoweredKernel(gpu::GPUModuleOp module,
+                                           KernelDescription &description) {
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
+    if (function.getName() != description.entry)
+      continue;
+    auto bytes =
+        function->getAttrOfType<IntegerAttr>(attn_gpu::kSharedBytesAttr);
+    if (!bytes)
+      return function.emitOpError()
+             << "expected attribute " << attn_gpu::kSharedBytesAttr;
+    description.sharedBytes = bytes.getInt();
+    return success();
+  }
+  return module.emitError() << "expected a kernel named " << description.entry;
+}

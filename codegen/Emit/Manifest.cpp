@@ -1,0 +1,224 @@
+//===- Manifest.cpp - The JSON file beside a kernel -----------------------===//
+//
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "codegen/Emit/Manifest.h"
+
+#include "codegen/ToNVVM/KernelAbi.h"
+#include "dialect/attn_gpu/AttnGPUDialect.h"
+
+#include "llvm/Config/llvm-config.h"
+
+#include <nlohmann/json.hpp>
+
+using namespace mlir;
+using namespace mlir::attn;
+using mlir::attn_gpu::KernelParameter;
+
+// The order of keys is for people; that of the tensors is the user's.
+using Json = nlohmann::ordered_json;
+
+static std::string nameType(Type type) {
+  if (isa<Float8E4M3FNType>(type))
+    return "e4m3";
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+namespace {
+
+class Writer {
+public:
+  Writer(const ManifestHeader &header, const TargetInfo &target,
+         const ProblemDescription &problem, const KernelDescription &kernel)
+      : header(header), target(target), problem(problem), kernel(kernel) {}
+
+  std::optional<Json> write();
+  /// What went wrong.
+  std::string error;
+
+private:
+  Json writeTensors();
+  Json writeSchedule();
+  std::optional<Json> writeKernel();
+  std::optional<Json> writeArgument(const KernelParameter &parameter);
+  Json writeTensorMap(const KernelParameter &parameter);
+  Json writeGrid();
+  bool hasTensorMap(unsigned tensor);
+
+  const ManifestHeader &header;
+  const TargetInfo &target;
+  const ProblemDescription &problem;
+  const KernelDescription &kernel;
+};
+
+} // namespace
+
+/// Memref arguments come first, so a tensor's number is its argument's.
+bool Writer::hasTensorMap(unsigned tensor) {
+  return llvm::is_contained(kernel.mapOf, std::optional<unsigned>(tensor));
+}
+
+Json Writer::writeTensors() {
+  Json tensors = Json::object();
+  for (auto [number, tensor] : llvm::enumerate(problem.tensors)) {
+    // Threads read and write registers of 32 bits, the copy engine more.
+    int64_t bytes = tensor.elementType.getIntOrFloatBitWidth() / 8;
+    int64_t alignment = hasTensorMap(number) ? TargetInfo::copyAlignment
+                                             : std::max<int64_t>(4, bytes);
+    tensors[tensor.name] = {{"role", tensor.isOutput ? "output" : "input"},
+                            {"dtype", nameType(tensor.elementType)},
+                            {"dims", tensor.dims},
+                            {"shape", tensor.shape},
+                            {"alignment", alignment},
+                            {"stride_alignment", alignment}};
+  }
+  return tensors;
+}
+
+Json Writer::writeSchedule() {
+  ScheduleAttr schedule = problem.schedule;
+  return {{"style", stringifyStyle(schedule.getStyle()).str()},
+          {"rows", schedule.getRows()},
+          {"keys", schedule.getKeys()},
+          {"workers", schedule.getWorkers()},
+          {"stages", schedule.getStages()},
+          {"registers", std::vector<int64_t>(schedule.getRegisters().begin(),
+                                             schedule.getRegisters().end())},
+          {"overlap", schedule.getOverlap()},
+          {"rescale_threshold", schedule.getRescaleThreshold()},
+          {"persistent", schedule.getPersistent()},
+          {"descending", schedule.getDescending()}};
+}
+
+Json Writer::writeTensorMap(const KernelParameter &parameter) {
+  auto type =
+      cast<attn_gpu::TensorMapType>(kernel.arguments[parameter.argument]);
+  const TensorDescription &tensor =
+      problem.tensors[*kernel.mapOf[parameter.argument]];
+  // The driver wants the fastest dimension first.
+  std::vector<std::string> order(tensor.dims.rbegin(), tensor.dims.rend());
+  std::vector<int64_t> box(type.getBox().rbegin(), type.getBox().rend());
+  std::string swizzle =
+      type.getSwizzle() == 0 ? "none" : std::to_string(type.getSwizzle()) + "B";
+  return {{"type", "tensor_map"},
+          {"tensor", tensor.name},
+          {"order", order},
+          {"box", box},
+          {"swizzle", swizzle}};
+}
+
+std::optional<Json> Writer::writeArgument(const KernelParameter &parameter) {
+  using Kind = KernelParameter::Kind;
+  unsigned argument = parameter.argument;
+  if (parameter.kind == Kind::TensorMap) {
+    if (kernel.mapOf[argument] &&
+        *kernel.mapOf[argument] < problem.tensors.size())
+      return writeTensorMap(parameter);
+    error = "expected " + attn_gpu::kMapOfAttr.str() + " on argument " +
+            std::to_string(argument);
+    return std::nullopt;
+  }
+  if (parameter.kind == Kind::Scalar) {
+    if (argument == problem.tensors.size() && parameter.type.isF32())
+      return Json{{"type", "f32"}, {"value", "softmax_scale"}};
+    error = "expected no scalar argument but the scale, but got argument " +
+            std::to_string(argument);
+    return std::nullopt;
+  }
+  if (argument >= problem.tensors.size()) {
+    error = "expected no memref but the tensors of the problem, but got "
+            "argument " +
+            std::to_string(argument);
+    return std::nullopt;
+  }
+  const TensorDescription &tensor = problem.tensors[argument];
+  if (parameter.kind == Kind::Pointer)
+    return Json{{"type", "ptr"}, {"tensor", tensor.name}};
+  std::string type = nameType(parameter.type);
+  if (parameter.kind == Kind::Size)
+    return Json{{"type", type}, {"value", tensor.shape[parameter.dim]}};
+  return Json{{"type", type},
+              {"stride",
+               {{"tensor", tensor.name}, {"dim", tensor.dims[parameter.dim]}}}};
+}
+
+/// Blocks walk the tiles in steps of the grid, so any grid is right and the
+/// limit of the hardware costs nothing.
+Json Writer::writeGrid() {
+  std::string limit =
+      problem.schedule.getPersistent() ? "multiprocessors" : "2147483647";
+  return {"min(" + problem.tiles + ", " + limit + ")", "1", "1"};
+}
+
+std::optional<Json> Writer::writeKernel() {
+  FailureOr<SmallVector<KernelParameter>> parameters =
+      attn_gpu::getKernelParameters(kernel.arguments);
+  if (failed(parameters)) {
+    error = "expected only arguments that kernels can take";
+    return std::nullopt;
+  }
+  Json arguments = Json::array();
+  for (const KernelParameter &parameter : *parameters) {
+    std::optional<Json> argument = writeArgument(parameter);
+    if (!argument)
+      return std::nullopt;
+    arguments.push_back(std::move(*argument));
+  }
+  return Json{
+      {"entry", kernel.entry},
+      {"arguments", arguments},
+      {"grid", writeGrid()},
+      {"block", std::vector<int32_t>(kernel.block.begin(), kernel.block.end())},
+      {"dynamic_shared_memory", kernel.sharedBytes}};
+}
+
+std::optional<Json> Writer::write() {
+  std::optional<Json> kernelJson = writeKernel();
+  if (!kernelJson)
+    return std::nullopt;
+  std::string isa = std::to_string(target.ptxVersion / 10) + "." +
+                    std::to_string(target.ptxVersion % 10);
+  Json files = {{"ptx", header.name + ".ptx"}, {"cubin", nullptr}};
+  if (header.hasCubin)
+    files["cubin"] = header.name + ".cubin";
+  return Json{
+      {"manifest_version", 1},
+      {"name", header.name},
+      {"spec", Json::parse(header.spec, nullptr, false)},
+      {"spec_hash", header.specHash},
+      {"compiler",
+       {{"name", "attnc"},
+        {"version", header.version},
+        {"llvm", LLVM_VERSION_STRING}}},
+      {"target", target.name.str()},
+      {"ptx_isa", isa},
+      {"compute_capability", {target.major, target.minor}},
+      {"tensors", writeTensors()},
+      {"scalars",
+       {{"softmax_scale", {{"type", "f32"}, {"default", problem.scale}}}}},
+      {"constraints", problem.constraints},
+      {"kernels", Json::array({std::move(*kernelJson)})},
+      {"workspace", {{"bytes", "0"}, {"zeroed", false}}},
+      {"cost", {{"flops", problem.flops}, {"hbm_bytes", problem.hbmBytes}}},
+      {"schedule", writeSchedule()},
+      {"files", files},
+  };
+}
+
+FailureOr<std::string>
+mlir::attn::writeManifest(const ManifestHeader &header,
+                          const TargetInfo &target,
+                          const ProblemDescription &problem,
+                          const KernelDescription &kernel, Location location) {
+  Writer writer(header, target, problem, kernel);
+  std::optional<Json> manifest = writer.write();
+  if (!manifest)
+    return emitError(location)
+           << "no manifest for kernel " << kernel.entry << ": " << writer.error;
+  return manifest->dump(2) + "\n";
+}

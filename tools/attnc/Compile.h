@@ -1,0 +1,42 @@
+//===- Compile.h - From a problem to a kernel, stage by stage - -*- C++ -*-===//
+//
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_TOOLS_ATTNC_COMPILE_H
+#define ATTN_TOOLS_ATTNC_COMPILE_H
+
+#include "tools/attnc/Session.h"
+
+#include <string>
+
+namespace attnc {
+
+/// What compiling gave, as far as it went.
+struct Compiled {
+  std::string name;
+  /// The last stage's text where that is not the end.
+  std::string text;
+  std::string ptx;
+  std::string cubin;
+  std::string manifest;
+  /// Registers of a thread at launch, by ptxas.
+  int64_t registers = 0;
+};
+
+/// Compiles as far as `last` and fills `result`. Returns an exit code, with
+/// the errors printed.
+int compileProblem(Session &session, const ModuleProblem &problem,
+                   const CompileFlags &flags, Emit last, Compiled &result);
+
+/// The verb: compiles and writes what was asked for.
+int runCompile(const CommandLine &command);
+
+/// The verbs that launch: compile in memory, then hand over.
+int runLaunch(const CommandLine &command);
+
+} // namespace attnc
+
+#endif // ATTN_TOOLS_ATTNC_COMPILE_H

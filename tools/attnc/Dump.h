@@ -1,0 +1,39 @@
+//===- Dump.h - One numbered file per stage ------------------- -*- C++ -*-===//
+//
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_TOOLS_ATTNC_DUMP_H
+#define ATTN_TOOLS_ATTNC_DUMP_H
+
+#include <string>
+
+namespace attnc {
+
+/// Writes DIR/00-attn.mlir, DIR/01-tiled.mlir and so on, each as soon as its
+/// stage is done, so that a failure leaves the stages before it.
+class Dump {
+public:
+  /// An empty directory name dumps nothing.
+  explicit Dump(std::string directory) : directory(std::move(directory)) {}
+
+  bool enabled() const { return !directory.empty(); }
+  /// Prints an error and remembers it where the file cannot be written.
+  void add(const std::string &name, const std::string &content);
+  bool failed() const { return hasFailed; }
+
+private:
+  std::string directory;
+  unsigned count = 0;
+  bool hasFailed = false;
+};
+
+/// The machine code in a cubin, as text, where cuobjdump or nvdisasm is in the
+/// search path or beside `ptxas`; empty where neither is.
+std::string disassemble(const std::string &cubin, const std::string &ptxas);
+
+} // namespace attnc
+
+#endif // ATTN_TOOLS_ATTNC_DUMP_H

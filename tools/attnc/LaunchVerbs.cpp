@@ -1,0 +1,87 @@
+//===- LaunchVerbs.cpp - The verbs that launch what they compile ----------===//
+//
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/attnc/Compile.h"
+#include "tools/attnc/SpecCanonical.h"
+#include "tools/attnc/run/Bench.h"
+#include "tools/attnc/run/Run.h"
+
+namespace attnc {
+
+static RunOptions makeRunOptions(const CommandLine &command,
+                                 Artifact artifact) {
+  const LaunchFlags &flags = command.launch;
+  RunOptions options;
+  options.artifact = std::move(artifact);
+  options.tensors = flags.tensors;
+  options.out = flags.outputs;
+  options.device = flags.device;
+  options.gridLimit = flags.gridLimit;
+  options.emulatorSeed = flags.emulatorSeed;
+  options.checks = !flags.skipChecks;
+  options.runs = std::max<int64_t>(1, flags.runs);
+  options.checkRows = flags.checkRows;
+  options.timeout = flags.timeout;
+  options.stats = flags.stats;
+  options.json = command.json;
+  return options;
+}
+
+static BenchOptions makeBenchOptions(const CommandLine &command,
+                                     Artifact artifact) {
+  const LaunchFlags &flags = command.launch;
+  BenchOptions options;
+  options.artifact = std::move(artifact);
+  options.tensors = flags.tensors;
+  options.device = flags.device;
+  options.gridLimit = flags.gridLimit;
+  options.runs = flags.runs;
+  options.timeout = flags.timeout;
+  options.ceilingTflops = flags.ceilingTflops;
+  options.json = command.json;
+  options.csv = command.csv;
+  return options;
+}
+
+/// Lengths of single sequences, where the layout has none.
+static Errors checkFlags(const CommandLine &command, const Spec &spec) {
+  Errors errors;
+  const std::pair<const char *, const std::string &> lengths[] = {
+      {"--seqlens-q", command.launch.seqlensQ},
+      {"--seqlens-k", command.launch.seqlensK}};
+  for (const auto &[flag, text] : lengths)
+    if (!text.empty() && spec.layout != Layout::THD)
+      errors.push_back(std::string(flag) + ": expected layout thd, but got '" +
+                       toString(spec.layout) + "'");
+  return errors;
+}
+
+int runLaunch(const CommandLine &command) {
+  Artifact artifact;
+  {
+    Session session;
+    ModuleProblem problem;
+    if (auto code = loadProblem(session, command, problem))
+      return *code;
+    if (Errors errors = checkFlags(command, problem.spec); !errors.empty())
+      return reportErrors(errors, kInvalid);
+    Compiled result;
+    if (int code = compileProblem(session, problem, command.compile,
+                                  Emit::Bundle, result))
+      return code;
+    artifact.spec = completeSpec(problem.spec).dump();
+    artifact.manifest = std::move(result.manifest);
+    // A cubin is there where the user named a ptxas: then that is to be run.
+    artifact.image =
+        std::move(result.cubin.empty() ? result.ptx : result.cubin);
+  }
+  if (command.verb == Verb::Run)
+    return runVerb(makeRunOptions(command, std::move(artifact)));
+  return benchVerb(makeBenchOptions(command, std::move(artifact)));
+}
+
+} // namespace attnc

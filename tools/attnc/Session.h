@@ -1,0 +1,48 @@
+//===- Session.h - The MLIR side of one command --------------- -*- C++ -*-===//
+//
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ATTN_TOOLS_ATTNC_SESSION_H
+#define ATTN_TOOLS_ATTNC_SESSION_H
+
+#include "tools/attnc/BuildOp.h"
+#include "tools/attnc/CommandLine.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/Support/SourceMgr.h"
+
+#include <optional>
+
+namespace attnc {
+
+/// A context with the dialects that kernels pass through, whose diagnostics go
+/// to standard error in our style.
+class Session {
+public:
+  /// Options for MLIR must be known before there is a context; none is the
+  /// common case and costs nothing.
+  static std::optional<int>
+  parseMLIRFlags(const std::vector<std::string> &flags);
+
+  Session();
+
+  mlir::MLIRContext &context() { return *mlirContext; }
+
+private:
+  std::unique_ptr<mlir::MLIRContext> mlirContext;
+  std::unique_ptr<mlir::ScopedDiagnosticHandler> handler;
+};
+
+/// The spec that the command line states, valid and served by the front end,
+/// with a schedule where an input module brings one. Or an exit code, with the
+/// errors printed.
+std::optional<int> loadProblem(Session &session, const CommandLine &command,
+                               ModuleProblem &problem);
+
+} // namespace attnc
+
+#endif // ATTN_TOOLS_ATTNC_SESSION_H

@@ -1,0 +1,203 @@
+//===- SpecValues.cpp - What a field accepts, and how it says so ----------===//
+//
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/attnc/SpecFields.h"
+
+#include "llvm/ADT/StringRef.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+namespace attnc {
+
+std::string printValue(const FieldValue &value) {
+  if (const auto *flag = std::get_if<bool>(&value))
+    return *flag ? "true" : "false";
+  if (const auto *integer = std::get_if<int64_t>(&value))
+    return std::to_string(*integer);
+  if (const auto *number = std::get_if<double>(&value)) {
+    // %.17g would show 0.1 as 0.10000000000000001.
+    char text[32];
+    for (int digits = 6; digits <= 17; ++digits) {
+      std::snprintf(text, sizeof text, "%.*g", digits, *number);
+      if (std::strtod(text, nullptr) == *number)
+        break;
+    }
+    return text;
+  }
+  if (const auto *text = std::get_if<std::string>(&value))
+    return "'" + *text + "'";
+  if (const auto *map = std::get_if<TextMap>(&value))
+    return nlohmann::json(*map).dump(-1, ' ', false,
+                                     nlohmann::json::error_handler_t::replace);
+  return "nothing";
+}
+
+/// Long values would bury the message.
+static std::string printShort(const FieldValue &value) {
+  std::string text = printValue(value);
+  return text.size() <= 60 ? text : text.substr(0, 57) + "...";
+}
+
+std::string Field::flag() const {
+  std::string text = name;
+  for (char &c : text)
+    if (c == '_')
+      c = '-';
+  return text;
+}
+
+static std::string join(const std::vector<std::string> &parts) {
+  std::string text;
+  for (const std::string &part : parts)
+    text += (text.empty() ? "" : ", ") + part;
+  return text;
+}
+
+static std::string describeRange(const Field &field) {
+  std::string text = field.step == 1
+                         ? "an integer"
+                         : "a multiple of " + std::to_string(field.step);
+  if (field.minimum == field.maximum)
+    return std::to_string(field.minimum);
+  text += " from " + std::to_string(field.minimum) + " to " +
+          std::to_string(field.maximum);
+  for (int64_t value : field.extra)
+    text += " or " + std::to_string(value);
+  return text;
+}
+
+std::string Field::describe() const {
+  switch (type) {
+  case FieldType::Boolean:
+    return "true or false";
+  case FieldType::Integer:
+    return describeRange(*this);
+  case FieldType::Number:
+    return "a finite number greater than 0";
+  case FieldType::Choice:
+    return "one of " + join(choices);
+  case FieldType::IntegerOrChoice:
+    return describeRange(*this) + " or " + join(choices);
+  case FieldType::Text:
+    return "a text that is not empty";
+  case FieldType::Map:
+    return "an object of names and texts";
+  }
+  return {};
+}
+
+static bool inRange(const Field &field, int64_t value) {
+  for (int64_t allowed : field.extra)
+    if (value == allowed)
+      return true;
+  return value >= field.minimum && value <= field.maximum &&
+         value % field.step == 0;
+}
+
+static bool isChoice(const Field &field, const FieldValue &value) {
+  const auto *text = std::get_if<std::string>(&value);
+  return text && std::find(field.choices.begin(), field.choices.end(), *text) !=
+                     field.choices.end();
+}
+
+static bool isIdentifier(const std::string &text) {
+  return !text.empty() && llvm::StringRef(text).find_first_not_of(
+                              "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUV"
+                              "WXYZ0123456789_") == llvm::StringRef::npos;
+}
+
+static bool isAcceptable(const Field &field, const FieldValue &value) {
+  const auto *integer = std::get_if<int64_t>(&value);
+  switch (field.type) {
+  case FieldType::Boolean:
+    return std::holds_alternative<bool>(value);
+  case FieldType::Integer:
+    return integer && inRange(field, *integer);
+  case FieldType::Number: {
+    // Kernels take it as f32, where it must not become 0 or infinite.
+    const auto *number = std::get_if<double>(&value);
+    if (!number)
+      return false;
+    float single = static_cast<float>(*number);
+    return std::isfinite(single) && single > 0;
+  }
+  case FieldType::Choice:
+    return isChoice(field, value);
+  case FieldType::IntegerOrChoice:
+    return isChoice(field, value) || (integer && inRange(field, *integer));
+  case FieldType::Text: {
+    const auto *text = std::get_if<std::string>(&value);
+    return text && !text->empty();
+  }
+  case FieldType::Map: {
+    const auto *map = std::get_if<TextMap>(&value);
+    if (!map)
+      return false;
+    for (const auto &[key, text] : *map)
+      if (!isIdentifier(key) || text.empty())
+        return false;
+    return true;
+  }
+  }
+  return false;
+}
+
+/// 128.0 is the integer 128 in JSON, and 1 is a fine number.
+static void adaptNumber(FieldType type, FieldValue &value) {
+  const auto *integer = std::get_if<int64_t>(&value);
+  if (integer && type == FieldType::Number) {
+    value = static_cast<double>(*integer);
+    return;
+  }
+  const auto *number = std::get_if<double>(&value);
+  bool wantsInteger =
+      type == FieldType::Integer || type == FieldType::IntegerOrChoice;
+  constexpr double kExact = 9007199254740992.0; // 2^53
+  if (number && wantsInteger && std::abs(*number) <= kExact &&
+      *number == std::floor(*number))
+    value = static_cast<int64_t>(*number);
+}
+
+std::optional<std::string> Field::check(FieldValue &value) const {
+  adaptNumber(type, value);
+  if (isAcceptable(*this, value))
+    return std::nullopt;
+  std::string message =
+      name + ": expected " + describe() + ", but got " + printShort(value);
+  if (const auto *text = std::get_if<std::string>(&value))
+    message += suggestion(*text, choices);
+  return message;
+}
+
+std::optional<std::string> suggest(std::string_view got,
+                                   const std::vector<std::string> &names) {
+  // A replaced letter counts as two slips, so that sm_90 is nearer to sm_90a
+  // than to sm_80. With half of the letters wrong it is a guess, not a slip.
+  llvm::StringRef text(got.data(), got.size());
+  unsigned best = std::min(std::max<size_t>(2, got.size() / 2), got.size()) + 1;
+  std::optional<std::string> nearest;
+  for (const std::string &name : names) {
+    unsigned distance =
+        text.edit_distance(name, /*AllowReplacements=*/false, best);
+    if (distance >= best)
+      continue;
+    nearest = name;
+    best = distance;
+  }
+  return nearest;
+}
+
+std::string suggestion(std::string_view got,
+                       const std::vector<std::string> &names) {
+  std::optional<std::string> nearest = suggest(got, names);
+  return nearest ? "; did you mean '" + *nearest + "'?" : "";
+}
+
+} // namespace attnc

@@ -1,0 +1,36 @@
+//===- attnc.cpp - From an attention spec to a kernel ---------------------===//
+//
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/attnc/CommandLine.h"
+#include "tools/attnc/Compile.h"
+#include "tools/attnc/SpecSchema.h"
+
+#include <cstdio>
+
+using namespace attnc;
+
+int main(int argc, char **argv) {
+  CommandLine command;
+  if (auto code = parseCommandLine(argc, argv, command))
+    return *code;
+  if (auto code = Session::parseMLIRFlags(command.mlirFlags))
+    return *code;
+  switch (command.verb) {
+  case Verb::Compile:
+    return runCompile(command);
+  case Verb::Schema:
+    std::fputs(specSchema().c_str(), stdout);
+    return kOk;
+  case Verb::Run:
+  case Verb::Bench:
+    return runLaunch(command);
+  case Verb::Explain:
+  case Verb::Support:
+    return kFailed;
+  }
+  return kFailed;
+}
