@@ -14,11 +14,7 @@
 namespace attn::runtime {
 
 std::string OpenedDevice::statistics() const {
-#ifdef ATTN_HAVE_EMULATOR
-  if (emulator)
-    return emulator->statistics().json();
-#endif
-  return {};
+  return emulator ? emulator->statistics().json() : "";
 }
 
 void OpenedDevice::resetStatistics() const {
@@ -33,16 +29,10 @@ static Expected<OpenedDevice> openCuda(int ordinal) {
   return OpenedDevice{std::move(*device), "cuda", "", nullptr};
 }
 
-static Expected<OpenedDevice> openEmulator(const EmulatorOptions &options) {
-#ifdef ATTN_HAVE_EMULATOR
+static OpenedDevice openEmulator(const EmulatorOptions &options) {
   std::unique_ptr<EmulatorDevice> device = createEmulator(options);
   EmulatorDevice *emulator = device.get();
   return OpenedDevice{std::move(device), "emulator", "", emulator};
-#else
-  (void)options;
-  return Status::unsupported("expected a build with the emulator, but got one "
-                             "without");
-#endif
 }
 
 Expected<OpenedDevice> openDevice(const std::string &name,
@@ -65,11 +55,8 @@ Expected<OpenedDevice> openDevice(const std::string &name,
   Expected<OpenedDevice> cuda = openCuda(0);
   if (cuda)
     return cuda;
-  Expected<OpenedDevice> emulator = openEmulator(options);
-  if (!emulator)
-    return Status::unsupported(cuda.status().message() + "; " +
-                               emulator.status().message());
-  emulator->note = cuda.status().message();
+  OpenedDevice emulator = openEmulator(options);
+  emulator.note = cuda.status().message();
   return emulator;
 }
 

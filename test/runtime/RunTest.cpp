@@ -290,6 +290,11 @@ TEST(Emulator, RunsTheSameArtifact) {
   EXPECT_TRUE(result.isPassed()) << printText(result, true);
   EXPECT_EQ(result.deviceKind, "emulator");
   EXPECT_NE(result.statistics.find("instructions"), std::string::npos);
+  ASSERT_EQ(result.traffic.size(), 5u);
+  const TensorTraffic &o = result.traffic[3];
+  EXPECT_EQ(o.name, "o");
+  EXPECT_EQ(o.writtenBytes, o.tensorBytes); // every element once
+  EXPECT_EQ(o.readBytes, 0u);
 }
 
 TEST(Emulator, SparseStridesNeedNoMemory) {

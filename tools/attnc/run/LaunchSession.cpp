@@ -116,6 +116,26 @@ Status LaunchSession::gatherOutputs(Tensors &tensors) const {
   return Status::ok();
 }
 
+std::vector<TensorTraffic>
+LaunchSession::traffic(const Tensors &tensors) const {
+  std::vector<TensorTraffic> result;
+  if (!opened_.emulator)
+    return result;
+  const auto &allocations = opened_.emulator->statistics().allocations;
+  for (size_t t = 0; t < placements_.size(); ++t) {
+    TensorTraffic traffic;
+    traffic.name = manifest().tensors[t].name;
+    traffic.tensorBytes = tensors.host[t].data.size();
+    if (auto it = allocations.find(placements_[t].allocation());
+        it != allocations.end()) {
+      traffic.readBytes = it->second.readBytes;
+      traffic.writtenBytes = it->second.writtenBytes;
+    }
+    result.push_back(traffic);
+  }
+  return result;
+}
+
 Status LaunchSession::checkGuards() const {
   for (size_t t = 0; t < placements_.size(); ++t) {
     Expected<std::optional<int64_t>> damage = placements_[t].findDamage();

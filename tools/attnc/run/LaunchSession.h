@@ -14,6 +14,12 @@
 
 namespace attnc {
 
+/// Bytes that the emulator saw move between a tensor and the kernel.
+struct TensorTraffic {
+  std::string name;
+  uint64_t tensorBytes = 0, readBytes = 0, writtenBytes = 0;
+};
+
 struct LaunchSessionOptions {
   uint32_t gridLimit = 0;
   std::map<std::string, double> scalars;
@@ -46,6 +52,9 @@ public:
   attn::runtime::Status gatherOutputs(Tensors &tensors) const;
   /// LaunchFailed where something outside the tensors was written.
   attn::runtime::Status checkGuards() const;
+
+  /// Of every tensor, since the emulator's last reset; empty for a GPU.
+  std::vector<TensorTraffic> traffic(const Tensors &tensors) const;
 
 private:
   LaunchSession() = default;

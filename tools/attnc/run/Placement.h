@@ -61,7 +61,7 @@ public:
   /// Whether elements share addresses, as those of a broadcast tensor do.
   bool hasSharedElements() const { return hasSharedElements_; }
   const attn::runtime::TensorView &view() const { return view_; }
-  uint64_t allocatedBytes() const { return bytes_; }
+  attn::runtime::DevicePtr allocation() const { return allocation_; }
 
 private:
   struct Interval {

@@ -7,7 +7,6 @@
 
 #include "tools/attnc/run/Run.h"
 
-#include "tools/attnc/run/LaunchSession.h"
 #include "tools/attnc/run/Npy.h"
 #include "tools/attnc/run/Verb.h"
 
@@ -111,6 +110,7 @@ Status Runner::runOnce(int64_t runIndex) {
   if (Status status = session_->device().synchronize(); !status.isOk())
     return Status::launchFailed(manifest_.name + ": " + status.message());
   result_.statistics = session_->opened().statistics();
+  result_.traffic = session_->traffic(tensors_);
   if (Status status = session_->checkGuards(); !status.isOk())
     return status;
   return session_->gatherOutputs(tensors_);

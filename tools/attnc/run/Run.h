@@ -9,6 +9,7 @@
 #define ATTN_TOOLS_ATTNC_RUN_RUN_H
 
 #include "tools/attnc/run/Compare.h"
+#include "tools/attnc/run/LaunchSession.h"
 #include "tools/attnc/run/Tensors.h"
 
 namespace attnc {
@@ -55,8 +56,9 @@ struct RunResult {
   int64_t runs = 1;
   /// The first run whose outputs differ from the first one's in a bit.
   std::optional<int64_t> unstableRun;
-  /// The emulator's counters as JSON.
+  /// The emulator's counters as JSON, and its traffic by tensor.
   std::string statistics;
+  std::vector<TensorTraffic> traffic;
 
   bool isPassed() const { return comparison.isWithinBar() && !unstableRun; }
 };

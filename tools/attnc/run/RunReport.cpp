@@ -72,6 +72,18 @@ static std::string printFailure(const RunResult &result) {
   return text;
 }
 
+static std::string printStatistics(const RunResult &result) {
+  if (result.statistics.empty())
+    return "stats:   none: only the emulator counts\n";
+  std::string text = "stats:   " + result.statistics + "\n";
+  for (const TensorTraffic &t : result.traffic)
+    text += format("traffic: %s of %llu bytes: %llu read, %llu written\n",
+                   t.name.c_str(), (unsigned long long)t.tensorBytes,
+                   (unsigned long long)t.readBytes,
+                   (unsigned long long)t.writtenBytes);
+  return text;
+}
+
 std::string printText(const RunResult &result, bool withStatistics) {
   const Comparison &c = result.comparison;
   std::string text =
@@ -89,8 +101,8 @@ std::string printText(const RunResult &result, bool withStatistics) {
   if (result.runs > 1)
     text += format("runs:    %lld, %s\n", (long long)result.runs,
                    result.unstableRun ? "not the same bits" : "the same bits");
-  if (withStatistics && !result.statistics.empty())
-    text += "stats:   " + result.statistics + "\n";
+  if (withStatistics)
+    text += printStatistics(result);
   std::string failure = printFailure(result);
   return text + "result:  " + (failure.empty() ? "pass" : "FAIL: " + failure) +
          "\n";
@@ -156,6 +168,10 @@ std::string printJson(const RunResult &result, bool withStatistics) {
     auto statistics = attn::runtime::parseJson(result.statistics, "stats");
     if (statistics)
       root["stats"] = *statistics;
+    for (const TensorTraffic &t : result.traffic)
+      root["traffic"][t.name] = {{"tensor_bytes", t.tensorBytes},
+                                 {"read_bytes", t.readBytes},
+                                 {"written_bytes", t.writtenBytes}};
   }
   root["passed"] = result.isPassed();
   if (std::string failure = printFailure(result); !failure.empty())
