@@ -27,7 +27,10 @@ void attn::buildTilePipeline(OpPassManager &pm) {
   // Splitting evaluates bounds of the mask by looking at how they are made, so
   // it comes before anything simplifies them.
   func.addPass(createAttnSplitMaskedTilesPass());
-  func.addPass(createCanonicalizerPass());
+  // Folds alone: canonicalization would take loops of known length apart, and
+  // what follows needs every one of them.
+  func.addPass(createCanonicalizerPass(GreedyRewriteConfig(), {},
+                                       /*enabledPatterns=*/{"none"}));
   func.addPass(createCSEPass());
 }
 
