@@ -52,7 +52,8 @@ public:
 private:
   LogicalResult findLoops();
   void carryCounts();
-  Value getChannel(Value memref, attn_gpu::ChannelType type);
+  void findRoles(ArrayRef<vector::TransferReadOp> reads);
+  Value getChannel(vector::TransferReadOp read, attn_gpu::ChannelType type);
   Value getTensorMap(Value memref, ArrayRef<int64_t> box, Type element);
   std::optional<SmallVector<Value>> matchWorkerRow(vector::TransferReadOp read);
   LogicalResult rewrite(vector::TransferReadOp read);
@@ -65,8 +66,10 @@ private:
   /// The loops over key tiles, in order.
   SmallVector<scf::ForOp> keyLoops;
   Value queryCount, keyCount;
-  /// One channel per tensor, so that the loops share it.
-  llvm::DenseMap<Value, Value> channels;
+  /// One channel per tensor and role, so that the key loops share it. A tensor
+  /// read for several roles, say as keys and values, has several.
+  llvm::DenseMap<std::pair<Value, unsigned>, Value> channels;
+  llvm::DenseMap<Operation *, unsigned> roles;
 };
 
 } // namespace
@@ -117,9 +120,19 @@ void CopyRewriter::carryCounts() {
   keyLoops = llvm::to_vector(tileLoop.getBody()->getOps<scf::ForOp>());
 }
 
+/// Numbers the reads of a tensor within each block, apart for key loops.
+void CopyRewriter::findRoles(ArrayRef<vector::TransferReadOp> reads) {
+  llvm::DenseMap<std::pair<Value, Block *>, unsigned> counts;
+  for (vector::TransferReadOp read : reads) {
+    bool inKeyLoop = read->getBlock() != tileLoop.getBody();
+    roles[read] = 2 * counts[{read.getBase(), read->getBlock()}]++ + inKeyLoop;
+  }
+}
+
 /// The channel of a tensor's tiles, which its reads in several loops share.
-Value CopyRewriter::getChannel(Value memref, attn_gpu::ChannelType type) {
-  Value &channel = channels[memref];
+Value CopyRewriter::getChannel(vector::TransferReadOp read,
+                               attn_gpu::ChannelType type) {
+  Value &channel = channels[{read.getBase(), roles.lookup(read)}];
   if (!channel) {
     builder.setInsertionPoint(tileLoop);
     channel =
@@ -184,14 +197,20 @@ LogicalResult CopyRewriter::rewrite(vector::TransferReadOp read) {
   AffineMap map = read.getPermutationMap();
   auto row = dyn_cast<AffineDimExpr>(map.getResult(0));
   auto column = dyn_cast<AffineDimExpr>(map.getResult(1));
-  if (!memref || !row || !column ||
-      column.getPosition() != map.getNumDims() - 1)
+  if (!memref || memref.getOwner() != &kernel.getBody().front() || !row ||
+      !column || column.getPosition() != map.getNumDims() - 1)
     return read.emitOpError()
            << "expected a tile of a kernel argument whose columns run along "
               "its last dimension";
+  if (!cast<MemRefType>(memref.getType()).isLastDimUnitStride())
+    return read.emitOpError()
+           << "expected columns without gaps, but got " << memref.getType();
 
   auto keyLoop = dyn_cast<scf::ForOp>(read->getParentOp());
   bool inKeyLoop = llvm::is_contained(keyLoops, keyLoop);
+  if (!inKeyLoop && keyLoop != tileLoop)
+    return read.emitOpError()
+           << "expected to be in the loop over tiles or a loop over keys";
   std::optional<SmallVector<Value>> ofBlock = matchWorkerRow(read);
   SmallVector<Value> coordinates =
       ofBlock ? *ofBlock : SmallVector<Value>(read.getIndices());
@@ -204,7 +223,7 @@ LogicalResult CopyRewriter::rewrite(vector::TransferReadOp read) {
   auto channelType = attn_gpu::ChannelType::get(
       builder.getContext(), {blockRows, type.getDimSize(1)}, element,
       inKeyLoop ? schedule.getStages() : 1, layout);
-  Value channel = getChannel(memref, channelType);
+  Value channel = getChannel(read, channelType);
   SmallVector<int64_t> box(map.getNumDims(), 1);
   box[row.getPosition()] = blockRows;
   box[column.getPosition()] =
@@ -243,9 +262,11 @@ LogicalResult CopyRewriter::run() {
   carryCounts();
   SmallVector<vector::TransferReadOp> reads;
   kernel.walk([&](vector::TransferReadOp read) {
-    if (llvm::all_of(read->getUsers(), llvm::IsaPred<vector::ContractionOp>))
+    if (read.getVectorType().getRank() == 2 &&
+        llvm::all_of(read->getUsers(), llvm::IsaPred<vector::ContractionOp>))
       reads.push_back(read);
   });
+  findRoles(reads);
   for (vector::TransferReadOp read : reads)
     if (failed(rewrite(read)))
       return failure();
