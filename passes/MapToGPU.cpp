@@ -201,15 +201,37 @@ void KernelBuilder::build() {
   gpu::ReturnOp::create(builder, loc);
 }
 
-/// The one tiled loop of a function, or null where it has another form.
+/// The tiled loop of a function, or null where there is none.
 static scf::ForallOp getTileLoop(func::FuncOp func) {
   scf::ForallOp found;
-  for (auto loop : func.getOps<scf::ForallOp>()) {
-    if (found || !loop->hasAttr(kScheduleAttr) || loop.getRank() != 3)
-      return {};
+  func.walk([&](scf::ForallOp loop) {
+    if (!loop->hasAttrOfType<ScheduleAttr>(kScheduleAttr))
+      return WalkResult::advance();
     found = loop;
-  }
+    return WalkResult::interrupt();
+  });
   return found;
+}
+
+/// Checks that `func` does nothing but run `tiles`: a kernel has no place for
+/// what comes before or after, and nobody to give a result to.
+static LogicalResult checkFunction(func::FuncOp func, scf::ForallOp tiles) {
+  if (tiles->getParentOp() != func || tiles.getRank() != 3)
+    return tiles.emitOpError() << "expected a loop over (batch, head, query "
+                                  "tile) at the top level of a function";
+  if (func.getNumResults() != 0)
+    return func.emitOpError()
+           << "expected no results, but got " << func.getNumResults();
+  for (Operation &op : *tiles->getBlock())
+    if (&op != tiles && !isa<func::ReturnOp>(op) && !isMemoryEffectFree(&op))
+      return op.emitOpError() << "expected no effects beside the one loop over "
+                                 "tiles";
+  std::optional<SymbolTable::UseRange> uses =
+      func.getSymbolUses(func->getParentOp());
+  if (uses && !uses->empty())
+    return func.emitOpError() << "expected no calls of a function that becomes "
+                                 "a kernel";
+  return success();
 }
 
 namespace {
@@ -220,9 +242,11 @@ struct AttnMapToGPU : attn::impl::AttnMapToGPUPassBase<AttnMapToGPU> {
     gpu::GPUModuleOp gpuModule;
     for (auto func :
          llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
-      scf::ForallOp tiles = func.isExternal() ? nullptr : getTileLoop(func);
+      scf::ForallOp tiles = getTileLoop(func);
       if (!tiles)
         continue;
+      if (failed(checkFunction(func, tiles)))
+        return signalPassFailure();
       if (!gpuModule) {
         OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
         gpuModule =
