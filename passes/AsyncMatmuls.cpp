@@ -36,9 +36,10 @@ static bool isProduct(vector::ContractionOp op, bool transposed) {
   auto map = [&](AffineExpr row, AffineExpr column) {
     return AffineMap::get(3, 0, {row, column}, context);
   };
-  return op.getIndexingMapsArray() ==
-         SmallVector<AffineMap>{map(m, k), transposed ? map(n, k) : map(k, n),
-                                map(m, n)};
+  return op.getKind() == vector::CombiningKind::ADD &&
+         op.getIndexingMapsArray() ==
+             SmallVector<AffineMap>{
+                 map(m, k), transposed ? map(n, k) : map(k, n), map(m, n)};
 }
 
 static LogicalResult rewrite(vector::ContractionOp op) {

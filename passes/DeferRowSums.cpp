@@ -105,8 +105,10 @@ struct AttnDeferRowSums
   void runOnOperation() override {
     SmallVector<vector::MultiDimReductionOp> reductions;
     getOperation().walk([&](vector::MultiDimReductionOp op) {
-      if (op.getKind() == vector::CombiningKind::ADD &&
-          isa<VectorType>(op.getType()) &&
+      auto type = dyn_cast<VectorType>(op.getType());
+      if (op.getKind() == vector::CombiningKind::ADD && type &&
+          type.getElementType().isF32() &&
+          op.getReductionMask() == SmallVector<bool>{false, true} &&
           matchPattern(op.getAcc(), m_AnyZeroFloat()))
         reductions.push_back(op);
     });

@@ -25,6 +25,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace mlir::attn {
@@ -93,7 +95,7 @@ static Value getBroadcastScalar(Value value) {
   return broadcast.getSource();
 }
 
-/// Matches `for { m = max(m, scores) }`.
+/// Matches `for { m = max(m, scores) }` from -inf on.
 static bool matchMaximumLoop(scf::ForOp loop, Match &match) {
   if (loop.getNumResults() != 1)
     return false;
@@ -101,11 +103,36 @@ static bool matchMaximumLoop(scf::ForOp loop, Match &match) {
   auto reduction = yielded.getDefiningOp<vector::MultiDimReductionOp>();
   if (!reduction || reduction.getKind() != vector::CombiningKind::MAXNUMF ||
       reduction.getAcc() != loop.getRegionIterArg(0) ||
+      !matchPattern(loop.getInitArgs().front(), m_NegInfFloat()) ||
       !loop.getRegionIterArg(0).hasOneUse())
     return false;
   match.maximumLoop = loop;
   match.maximumScores = reduction.getSource();
   return true;
+}
+
+/// Whether `value` is `maximum`, or that with 0 in place of -inf.
+static bool isMaximum(Value value, Value maximum) {
+  if (value == maximum)
+    return true;
+  auto select = value.getDefiningOp<arith::SelectOp>();
+  auto isEmpty = select ? select.getCondition().getDefiningOp<arith::CmpFOp>()
+                        : arith::CmpFOp();
+  return isEmpty && isEmpty.getPredicate() == arith::CmpFPredicate::OEQ &&
+         isEmpty.getLhs() == maximum &&
+         matchPattern(isEmpty.getRhs(), m_NegInfFloat()) &&
+         matchPattern(select.getTrueValue(), m_AnyZeroFloat()) &&
+         select.getFalseValue() == maximum;
+}
+
+/// Whether `match.shift` is -maximum * factor: what moves a sum from one
+/// maximum to the next is derived from that.
+static bool isShiftByMaximum(Match &match) {
+  auto negation = match.shift.getDefiningOp<arith::NegFOp>();
+  auto product = negation ? negation.getOperand().getDefiningOp<arith::MulFOp>()
+                          : arith::MulFOp();
+  return product && getBroadcastScalar(product.getRhs()) == match.factor &&
+         isMaximum(product.getLhs(), match.maximumLoop.getResult(0));
 }
 
 /// Matches the weights of the sum loop and what they are made of.
@@ -118,17 +145,19 @@ static bool matchWeights(Match &match) {
     match.sumScores = power.getA();
     match.factor = getBroadcastScalar(power.getB());
     match.shift = getBroadcastRow(power.getC());
-    return match.factor && match.shift;
+    return match.factor && match.shift && isShiftByMaximum(match);
   }
   return false;
 }
 
-/// Whether `argument` of the sum loop is only ever summed up: the accumulator
-/// of a row sum of the weights, or of a product with them.
+/// Whether `argument` of the sum loop is only ever summed up, from 0 on: the
+/// accumulator of a row sum of the weights, or of a product with them.
 static bool isLinearInWeights(BlockArgument argument, Value yielded,
                               Match &match) {
   if (!argument.hasOneUse() ||
-      *argument.user_begin() != yielded.getDefiningOp())
+      *argument.user_begin() != yielded.getDefiningOp() ||
+      !matchPattern(match.sumLoop.getTiedLoopInit(argument)->get(),
+                    m_AnyZeroFloat()))
     return false;
   auto isWeights = [&](Value value) {
     if (auto rounded = value.getDefiningOp<arith::TruncFOp>())
@@ -143,19 +172,41 @@ static bool isLinearInWeights(BlockArgument argument, Value yielded,
   return false;
 }
 
+/// Whether `op` only computes and reads.
+static bool isReadOnly(Operation *op) {
+  std::optional<SmallVector<MemoryEffects::EffectInstance>> effects =
+      getEffectsRecursively(op);
+  return effects && llvm::all_of(*effects, [](const auto &effect) {
+           return isa<MemoryEffects::Read>(effect.getEffect());
+         });
+}
+
+/// Whether nothing from the first loop to the second writes: both then read the
+/// same, and what is not summed up can go.
+static bool areReadOnly(scf::ForOp maximumLoop, scf::ForOp sumLoop) {
+  for (Operation *op = maximumLoop; op != sumLoop; op = op->getNextNode())
+    if (!isReadOnly(op))
+      return false;
+  return isReadOnly(sumLoop);
+}
+
 /// Collects the ops between the loops that depend on the maximum. They must
 /// be movable into the loop and unused elsewhere.
 static bool collectBetween(Match &match) {
   llvm::SetVector<Operation *> dependent;
   for (Operation *op = match.maximumLoop->getNextNode();
        op != match.sumLoop.getOperation(); op = op->getNextNode()) {
-    bool depends = llvm::any_of(op->getOperands(), [&](Value operand) {
+    auto isDependent = [&](Value operand) {
       Operation *def = operand.getDefiningOp();
       return def == match.maximumLoop || dependent.contains(def);
-    });
+    };
+    bool depends = op->walk([&](Operation *nested) {
+                       return WalkResult(failure(
+                           llvm::any_of(nested->getOperands(), isDependent)));
+                     }).wasInterrupted();
     if (!depends)
       continue;
-    if (!isMemoryEffectFree(op))
+    if (!isMemoryEffectFree(op) || op->getNumRegions() != 0)
       return false;
     dependent.insert(op);
   }
@@ -175,7 +226,8 @@ static std::optional<Match> matchLoops(scf::ForOp maximumLoop,
   match.sumLoop = sumLoop;
   if (!matchMaximumLoop(maximumLoop, match) ||
       maximumLoop->getBlock() != sumLoop->getBlock() ||
-      !maximumLoop->isBeforeInBlock(sumLoop))
+      !maximumLoop->isBeforeInBlock(sumLoop) ||
+      !areReadOnly(maximumLoop, sumLoop))
     return std::nullopt;
   auto sameBound = [&](Value a, Value b) { return areEquivalent(a, b, match); };
   if (!sameBound(maximumLoop.getLowerBound(), sumLoop.getLowerBound()) ||

@@ -30,6 +30,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace mlir::attn {
@@ -77,7 +78,8 @@ static std::optional<Product> matchProduct(attn_gpu::MMAAsyncOp start) {
   product.wait = dyn_cast<attn_gpu::MMAWaitOp>(*start->user_begin());
   for (Operation *user : product.receive.getChannel().getUsers())
     if (auto release = dyn_cast<attn_gpu::ReleaseOp>(user))
-      if (release->getBlock() == start->getBlock())
+      if (release->getBlock() == start->getBlock() &&
+          release.getSlot() == product.receive.getSlot())
         product.release = release;
   if (!product.wait || !product.release)
     return std::nullopt;
@@ -122,7 +124,8 @@ static bool matchProducts(Iteration &iteration) {
   std::optional<Product> scores = matchProduct(starts[0]);
   std::optional<Product> values = matchProduct(starts[1]);
   iteration.weights = starts[1].getA().getDefiningOp<arith::TruncFOp>();
-  if (!scores || !values || !iteration.weights)
+  if (!scores || !values || !iteration.weights ||
+      scores->receive == values->receive)
     return false;
   iteration.scores = *scores;
   iteration.values = *values;
@@ -168,7 +171,7 @@ static void cut(Iteration &iteration) {
 static std::optional<Iteration> matchIteration(scf::ForOp loop) {
   Iteration iteration;
   iteration.loop = loop;
-  if (!matchProducts(iteration))
+  if (!matchPattern(loop.getStep(), m_One()) || !matchProducts(iteration))
     return std::nullopt;
   cut(iteration);
   return iteration;
@@ -335,16 +338,22 @@ void Pipeliner::run() {
     iteration.loop.erase();
 }
 
+/// Whether `next` goes on where `loop` stops, with all it carries and for
+/// nobody else to see.
+static bool continues(scf::ForOp loop, scf::ForOp next) {
+  return next.getLowerBound() == loop.getUpperBound() &&
+         llvm::equal(next.getInitArgs(), loop.getResults()) &&
+         llvm::all_of(loop->getUsers(),
+                      [&](Operation *user) { return user == next; });
+}
+
 static std::vector<Chain> collectChains(Operation *root) {
   std::vector<Chain> chains;
   root->walk([&](scf::ForOp loop) {
     std::optional<Iteration> iteration = matchIteration(loop);
     if (!iteration)
       return;
-    bool continues =
-        !chains.empty() &&
-        llvm::equal(loop.getInitArgs(), chains.back().back().loop.getResults());
-    if (!continues)
+    if (chains.empty() || !continues(chains.back().back().loop, loop))
       chains.emplace_back();
     chains.back().push_back(*iteration);
   });

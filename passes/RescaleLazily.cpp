@@ -47,10 +47,16 @@ struct Rescaling {
 
 } // namespace
 
-/// Collects the products with `value` or a broadcast of it.
+/// Collects the products with `value` or a broadcast of it. The other factor
+/// must be there before the decision.
 static bool collectProducts(Value value, Rescaling &found) {
   for (Operation *user : value.getUsers()) {
     if (auto product = dyn_cast<arith::MulFOp>(user)) {
+      Value sum =
+          product.getLhs() == value ? product.getRhs() : product.getLhs();
+      if (!isa<BlockArgument>(sum) ||
+          product->getBlock() != found.scale->getBlock())
+        return false;
       found.products.push_back(product);
       continue;
     }
@@ -61,6 +67,13 @@ static bool collectProducts(Value value, Rescaling &found) {
       return false;
   }
   return true;
+}
+
+/// Whether `factor` comes from outside of `loop`, apart from a broadcast.
+static bool isKnownBefore(Value factor, scf::ForOp loop) {
+  if (auto broadcast = factor.getDefiningOp<vector::BroadcastOp>())
+    factor = broadcast.getSource();
+  return loop.isDefinedOutsideOfLoop(factor);
 }
 
 static std::optional<Rescaling> matchRescaling(scf::ForOp loop) {
@@ -81,6 +94,10 @@ static std::optional<Rescaling> matchRescaling(scf::ForOp loop) {
       continue;
     found.scale = op;
     found.factor = power.getB();
+    found.products.clear();
+    found.broadcasts.clear();
+    if (!isKnownBefore(found.factor, loop))
+      continue;
     if (collectProducts(op.getResult(), found) && !found.products.empty())
       return found;
   }
@@ -103,9 +120,10 @@ static Value createDecision(Rescaling &found, int64_t threshold) {
   Location loc = maximum.getLoc();
   Value fresh = maximum.getResult();
   Value growth = arith::SubFOp::create(builder, loc, fresh, found.oldMaximum);
-  // The factor may be defined further down: it is a broadcast of an outer
-  // value.
-  Value factor = builder.clone(*found.factor.getDefiningOp())->getResult(0);
+  // A broadcast may stand further down.
+  Value factor = found.factor;
+  if (auto broadcast = factor.getDefiningOp<vector::BroadcastOp>())
+    factor = builder.clone(*broadcast)->getResult(0);
   Value inBits = arith::MulFOp::create(builder, loc, growth, factor);
   Value tooMuch = arith::CmpFOp::create(
       builder, loc, arith::CmpFPredicate::OGT, inBits,

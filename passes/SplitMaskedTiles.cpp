@@ -116,7 +116,8 @@ static Value getAbsoluteBound(Value relative, scf::ForOp loop) {
 
 static std::optional<KeyLoop> matchKeyLoop(MaskBandOp mask) {
   auto loop = dyn_cast<scf::ForOp>(mask->getParentOp());
-  if (!loop || !matchPattern(loop.getLowerBound(), m_Zero()) ||
+  if (!loop || !llvm::hasSingleElement(loop.getBody()->getOps<MaskBandOp>()) ||
+      !matchPattern(loop.getLowerBound(), m_Zero()) ||
       !matchPattern(loop.getStep(), m_One()))
     return std::nullopt;
   Value lower = getAbsoluteBound(mask.getLower(), loop);
