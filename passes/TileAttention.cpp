@@ -339,8 +339,8 @@ void Tiler::tile() {
   builder.setInsertionPointToStart(tiles.getBody());
   batch = tiles.getInductionVar(0);
   head = tiles.getInductionVar(1);
-  keyHead = arith::DivUIOp::create(builder, loc, head,
-                                   index(op.getGroupSize()));
+  keyHead =
+      arith::DivUIOp::create(builder, loc, head, index(op.getGroupSize()));
   firstRow = arith::MulIOp::create(builder, loc, tiles.getInductionVar(2),
                                    index(schedule.getRows()));
   SmallVector<OpFoldResult> workers = {
