@@ -356,12 +356,28 @@ bool decodeBinary(Decoder &d, Inst &inst) {
          d.destination(inst.type) && sources(d, inst.type, 2);
 }
 
+/// `.relu` of integers, which only .s32 has.
+template <typename Op>
+struct IntegerRelu {
+  static int32_t apply(int32_t a, int32_t b) {
+    return std::max(Op::apply(a, b), 0);
+  }
+};
+
 template <typename Op, typename ShortOp>
 bool decodeMinMax(Decoder &d, Inst &inst) {
   if (d.take("ftz"))
     inst.flags |= Ftz;
   if (d.take("NaN"))
     inst.flags |= Nan;
+  if (d.take("relu")) {
+    if (d.peek() != "s32")
+      inst.flags |= Relu;
+    else
+      return d.needType(inst.type) &&
+             setExecute(d, inst, binaryOp<int32_t, IntegerRelu<Op>>) &&
+             d.destination(inst.type) && sources(d, inst.type, 2);
+  }
   return decodeBinary<Op, ShortOp>(d, inst);
 }
 
