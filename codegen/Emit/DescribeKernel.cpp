@@ -64,16 +64,17 @@ static void describePins(Value value, const TensorDescription &tensor,
   }
 }
 
-/// Formulas of what the problem costs at least, whatever the kernel.
-static void describeCost(AttentionOp op, ProblemDescription &problem) {
+CostFormulas mlir::attn::describeCost(AttentionOp op) {
   std::string dims = std::to_string(op.getHeadDimQK() + op.getHeadDimVO());
   std::string bytes = std::to_string(
       getElementTypeOrSelf(op.getQuery()).getIntOrFloatBitWidth() / 8);
-  problem.flops = "2 * batch * num_qo_heads * visible_pairs * " + dims;
-  problem.hbmBytes = bytes + " * batch * " + dims +
-                     " * (seqlen_q * num_qo_heads + seqlen_k * num_kv_heads)";
+  CostFormulas cost;
+  cost.flops = "2 * batch * num_qo_heads * visible_pairs * " + dims;
+  cost.hbmBytes = bytes + " * batch * " + dims +
+                  " * (seqlen_q * num_qo_heads + seqlen_k * num_kv_heads)";
   if (op.getLse())
-    problem.hbmBytes += " + 4 * batch * num_qo_heads * seqlen_q";
+    cost.hbmBytes += " + 4 * batch * num_qo_heads * seqlen_q";
+  return cost;
 }
 
 ProblemDescription mlir::attn::describeProblem(AttentionOp op) {
@@ -95,7 +96,7 @@ ProblemDescription mlir::attn::describeProblem(AttentionOp op) {
       "num_qo_heads == " + std::to_string(op.getGroupSize()) +
           " * num_kv_heads");
   problem.scale = "rsqrt(" + std::to_string(op.getHeadDimQK()) + ")";
-  describeCost(op, problem);
+  problem.cost = describeCost(op);
   problem.schedule = op.getScheduleAttr();
   problem.tiles = "ceildiv(seqlen_q, " +
                   std::to_string(problem.schedule.getRows()) +

@@ -204,7 +204,8 @@ std::optional<Json> Writer::write() {
       {"constraints", problem.constraints},
       {"kernels", Json::array({std::move(*kernelJson)})},
       {"workspace", {{"bytes", "0"}, {"zeroed", false}}},
-      {"cost", {{"flops", problem.flops}, {"hbm_bytes", problem.hbmBytes}}},
+      {"cost",
+       {{"flops", problem.cost.flops}, {"hbm_bytes", problem.cost.hbmBytes}}},
       {"schedule", writeSchedule()},
       {"files", files},
   };

@@ -36,13 +36,19 @@ struct TensorDescription {
   std::vector<std::string> shape;
 };
 
+/// What a problem costs at least, whatever the kernel.
+struct CostFormulas {
+  std::string flops, hbmBytes;
+};
+CostFormulas describeCost(AttentionOp op);
+
 struct ProblemDescription {
   /// In the order of the function's memref arguments.
   std::vector<TensorDescription> tensors;
   /// The default of the scale.
   std::string scale;
   std::vector<std::string> constraints;
-  std::string flops, hbmBytes;
+  CostFormulas cost;
   /// Of the grid: tiles of the schedule over the whole problem.
   std::string tiles;
   ScheduleAttr schedule;

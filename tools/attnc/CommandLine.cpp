@@ -71,7 +71,8 @@ private:
   };
   std::vector<SpecFlag> specFlags;
   /// Flags keep references to these.
-  std::deque<std::string> booleans;
+  std::deque<std::string> texts;
+  std::deque<std::vector<std::string>> lists;
 };
 
 } // namespace
@@ -113,15 +114,15 @@ void Parser::addSpec(CLI::App &verb) {
     if (!field.required)
       help += " (" + field.defaultText + ")";
     CLI::Option *option;
-    if (field.type == FieldType::Boolean) {
-      option = verb.add_flag(names, booleans.emplace_back(), help);
-    } else {
-      option = verb.add_option(names, help);
-      option->expected(1)->type_name(field.type == FieldType::Map ? "NAME=TYPE"
-                                                                  : "VALUE");
-      if (field.type == FieldType::Map)
-        option->expected(1, 64)->allow_extra_args(false);
-    }
+    if (field.type == FieldType::Boolean)
+      option = verb.add_flag(names, texts.emplace_back(), help);
+    else if (field.type == FieldType::Map)
+      option = verb.add_option(names, lists.emplace_back(), help)
+                   ->allow_extra_args(false)
+                   ->type_name("NAME=TYPE");
+    else
+      option = verb.add_option(names, texts.emplace_back(), help)
+                   ->type_name("VALUE");
     option->group("Spec");
     specFlags.push_back({option, &field});
   }

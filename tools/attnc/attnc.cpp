@@ -7,6 +7,7 @@
 
 #include "tools/attnc/CommandLine.h"
 #include "tools/attnc/Compile.h"
+#include "tools/attnc/Explain.h"
 #include "tools/attnc/SpecSchema.h"
 
 #include <cstdio>
@@ -29,8 +30,9 @@ int main(int argc, char **argv) {
   case Verb::Bench:
     return runLaunch(command);
   case Verb::Explain:
+    return runExplain(command);
   case Verb::Support:
-    return kFailed;
+    return runSupport(command);
   }
   return kFailed;
 }
