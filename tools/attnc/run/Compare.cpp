@@ -18,6 +18,10 @@ namespace attnc {
 
 constexpr double kLseTolerance = 1e-5;
 
+double Comparison::maxRelError() const {
+  return maxAbsExpected > 0 ? maxAbsError / maxAbsExpected : maxAbsError;
+}
+
 double Comparison::relativeNorm() const {
   return expectedSquares > 0 ? std::sqrt(errorSquares / expectedSquares)
                              : std::sqrt(errorSquares);
@@ -66,9 +70,8 @@ static void addO(Comparison &result, const Sample &at, double plain,
   double error = std::fabs(sample.got - sample.expected);
   double rounding = halfUlp(sample.expected, format);
   result.maxAbsError = std::max(result.maxAbsError, error);
-  result.maxRelError =
-      std::max(result.maxRelError,
-               error / std::max(std::fabs(sample.expected), rounding));
+  result.maxAbsExpected =
+      std::max(result.maxAbsExpected, std::fabs(sample.expected));
   result.errorSquares += error * error;
   result.expectedSquares += sample.expected * sample.expected;
   sample.error = error - rounding;
@@ -97,7 +100,7 @@ static void addLse(Comparison &result, const Sample &at) {
 static void merge(Comparison &into, const Comparison &from) {
   into.rowsChecked += from.rowsChecked;
   into.maxAbsError = std::max(into.maxAbsError, from.maxAbsError);
-  into.maxRelError = std::max(into.maxRelError, from.maxRelError);
+  into.maxAbsExpected = std::max(into.maxAbsExpected, from.maxAbsExpected);
   into.errorSquares += from.errorSquares;
   into.expectedSquares += from.expectedSquares;
   into.plainMaxAbsError =

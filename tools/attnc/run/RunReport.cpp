@@ -25,11 +25,11 @@ static std::string printPlace(const Sample &sample) {
 
 static std::string printO(const Comparison &c) {
   std::string text = format(
-      "o:       max abs error %.3g, max relative error %.3g, 2-norm %.3g, NaN "
-      "count %lld\n"
+      "o:       max abs error %.3g (%.3g of the largest element), relative "
+      "error %.3g (2-norm), NaN count %lld\n"
       "         bar: twice %.3g (plain computation in the input dtype) + one "
       "rounding\n",
-      c.maxAbsError, c.maxRelError, c.relativeNorm(), (long long)c.nanCount,
+      c.maxAbsError, c.maxRelError(), c.relativeNorm(), (long long)c.nanCount,
       c.plainMaxAbsError);
   if (c.worst.error >= 0 || c.maxAbsError > 0)
     text += "         worst at " + printPlace(c.worst) + "\n";
@@ -129,7 +129,7 @@ std::string printJson(const RunResult &result, bool withStatistics) {
   const Comparison &c = result.comparison;
   const Problem &p = result.problem;
   Json o = {{"max_abs_error", c.maxAbsError},
-            {"max_rel_error", c.maxRelError},
+            {"max_rel_error", c.maxRelError()},
             {"relative_norm", c.relativeNorm()},
             {"plain_max_abs_error", c.plainMaxAbsError},
             {"nan_count", c.nanCount},
