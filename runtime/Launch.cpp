@@ -60,6 +60,19 @@ LoadedKernel::load(std::shared_ptr<Device> device, Manifest manifest,
   return loaded;
 }
 
+Expected<std::string> readImage(const std::string &manifestPath,
+                                const Manifest &manifest) {
+  const std::string &file =
+      manifest.cubinFile.empty() ? manifest.ptxFile : manifest.cubinFile;
+  if (file.empty())
+    return Status::invalidArgument(
+        manifestPath + ": expected files.ptx or files.cubin, but got neither");
+  size_t slash = manifestPath.rfind('/');
+  std::string folder =
+      slash == std::string::npos ? "" : manifestPath.substr(0, slash + 1);
+  return readFile(folder + file);
+}
+
 Expected<std::unique_ptr<LoadedKernel>>
 LoadedKernel::loadFile(std::shared_ptr<Device> device,
                        const std::string &manifestPath) {
@@ -69,15 +82,7 @@ LoadedKernel::loadFile(std::shared_ptr<Device> device,
   Expected<Manifest> manifest = parseManifest(*text);
   if (!manifest)
     return manifest.status();
-  const std::string &file =
-      manifest->cubinFile.empty() ? manifest->ptxFile : manifest->cubinFile;
-  if (file.empty())
-    return Status::invalidArgument(
-        manifestPath + ": expected files.ptx or files.cubin, but got neither");
-  size_t slash = manifestPath.rfind('/');
-  std::string folder =
-      slash == std::string::npos ? "" : manifestPath.substr(0, slash + 1);
-  Expected<std::string> image = readFile(folder + file);
+  Expected<std::string> image = readImage(manifestPath, *manifest);
   if (!image)
     return image.status();
   return load(std::move(device), std::move(*manifest), *image);

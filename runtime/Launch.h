@@ -33,8 +33,7 @@ public:
   load(std::shared_ptr<Device> device, Manifest manifest,
        std::string_view image);
 
-  /// Reads NAME.json and, beside it, the cubin if the manifest names one, else
-  /// the PTX.
+  /// Reads NAME.json and its image.
   static Expected<std::unique_ptr<LoadedKernel>>
   loadFile(std::shared_ptr<Device> device, const std::string &manifestPath);
 
@@ -62,6 +61,10 @@ private:
 
 /// The whole content of a file.
 Expected<std::string> readFile(const std::string &path);
+
+/// What the manifest names beside itself: the cubin, if any, else the PTX.
+Expected<std::string> readImage(const std::string &manifestPath,
+                                const Manifest &manifest);
 
 } // namespace attn::runtime
 

@@ -1,0 +1,125 @@
+//===- attn-launch.cpp - run and bench without the compiler ---------------===//
+//
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The verbs run and bench of attnc for a kernel that is compiled already: for
+// machines that have a GPU but no LLVM. Links statically what it needs, so that
+// the file can be copied there.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Launch.h"
+#include "tools/attnc/run/Bench.h"
+#include "tools/attnc/run/Run.h"
+#include "tools/attnc/run/Verb.h"
+
+#include <CLI/CLI.hpp>
+
+using namespace attnc;
+using attn::runtime::Expected;
+using attn::runtime::Manifest;
+using attn::runtime::readFile;
+using attn::runtime::Status;
+
+namespace {
+struct Flags {
+  std::string manifest, spec;
+  RunOptions run;
+  BenchOptions bench;
+  bool skipChecks = false;
+};
+} // namespace
+
+/// What both verbs understand, into the options of `run`.
+static void addSharedFlags(CLI::App &verb, Flags &flags) {
+  verb.add_option("manifest", flags.manifest, "NAME.json of a compiled kernel")
+      ->required();
+  verb.add_option("--spec", flags.spec, "spec file that it was compiled from")
+      ->required();
+  TensorOptions &tensors = flags.run.tensors;
+  verb.add_option("--shape", tensors.shape, "sizes, e.g. b=2,sq=64,sk=64");
+  verb.add_option("--in", tensors.in, "an input, q=q.npy");
+  verb.add_option("--strides", tensors.strides, "in elements, q=B,S,H,D");
+  verb.add_option("--offset", tensors.offset, "in elements, q=N");
+  verb.add_option("--seed", tensors.seed, "of random inputs");
+  verb.add_option("--device", flags.run.device, "auto, cuda, cuda:N, emulator");
+  verb.add_option("--grid-limit", flags.run.gridLimit,
+                  "at most so many blocks");
+  verb.add_option("--runs", flags.run.runs, "launches");
+  verb.add_option("--timeout", flags.run.timeout, "seconds until giving up");
+  verb.add_flag("--json", flags.run.json, "print JSON");
+}
+
+static void addRunFlags(CLI::App &verb, Flags &flags) {
+  verb.add_option("--out", flags.run.out, "where a result goes, o=o.npy");
+  verb.add_option("--emulator-seed", flags.run.emulatorSeed,
+                  "of the order of warps");
+  verb.add_flag("--no-checks", flags.skipChecks,
+                "run the emulator without its checks");
+  verb.add_option("--check-rows", flags.run.checkRows,
+                  "compare only so many rows");
+  verb.add_flag("--stats", flags.run.stats, "count what the emulator did");
+}
+
+static void addBenchFlags(CLI::App &verb, Flags &flags) {
+  verb.add_flag("--csv", flags.bench.csv, "print CSV");
+  verb.add_option("--ceiling-tflops", flags.bench.ceilingTflops,
+                  "what a matrix product reaches on this machine");
+}
+
+static Expected<Artifact> loadArtifact(const Flags &flags) {
+  Artifact artifact;
+  for (auto [path, text] :
+       {std::make_pair(&flags.spec, &artifact.spec),
+        std::make_pair(&flags.manifest, &artifact.manifest)}) {
+    Expected<std::string> content = readFile(*path);
+    if (!content)
+      return content.status();
+    *text = std::move(*content);
+  }
+  Expected<Manifest> manifest = attn::runtime::parseManifest(artifact.manifest);
+  if (!manifest)
+    return manifest.status();
+  Expected<std::string> image =
+      attn::runtime::readImage(flags.manifest, *manifest);
+  if (!image)
+    return image.status();
+  artifact.image = std::move(*image);
+  return artifact;
+}
+
+int main(int argc, char **argv) {
+  CLI::App app{"run or measure a compiled attention kernel"};
+  app.require_subcommand(1);
+  Flags flags;
+  CLI::App *run = app.add_subcommand("run", "compare with a float64 reference");
+  CLI::App *bench = app.add_subcommand("bench", "measure speed on a GPU");
+  addSharedFlags(*run, flags);
+  addSharedFlags(*bench, flags);
+  addRunFlags(*run, flags);
+  addBenchFlags(*bench, flags);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  Expected<Artifact> artifact = loadArtifact(flags);
+  if (!artifact)
+    return reportError(artifact.status());
+  if (run->parsed()) {
+    flags.run.artifact = std::move(*artifact);
+    flags.run.checks = !flags.skipChecks;
+    return runVerb(flags.run);
+  }
+  flags.bench.artifact = std::move(*artifact);
+  flags.bench.tensors = flags.run.tensors;
+  flags.bench.device = flags.run.device;
+  flags.bench.gridLimit = flags.run.gridLimit;
+  flags.bench.runs = bench->count("--runs") ? flags.run.runs : 0;
+  flags.bench.timeout = flags.run.timeout;
+  flags.bench.json = flags.run.json;
+  return benchVerb(flags.bench);
+}
