@@ -96,7 +96,7 @@ private:
   Value isHurt();
   Value shiftOf(Value maximum);
   Value scoreOf(Value key);
-  Value addKey(Value key, Value accumulator, Value shift);
+  Value addKey(Value key, Value accumulator, Value shift, Value isHurt);
   Value recompute(Value hurt);
 
   MaskedLoop &found;
@@ -130,9 +130,9 @@ Value Guard::read(vector::TransferReadOp like, Value position, Value column,
 /// Per row, whether an accumulator is NaN or infinite though the sum of the
 /// weights is a number. Each lane answers for its own columns.
 Value Guard::isHurt() {
-  Value zeros = arith::MulFOp::create(
-      builder, loc, last.getResult(found.accumulator),
-      splat(accumulatorType, 0.0));
+  Value zeros =
+      arith::MulFOp::create(builder, loc, last.getResult(found.accumulator),
+                            splat(accumulatorType, 0.0));
   auto perLane = vector::MultiDimReductionOp::create(
       builder, loc, zeros, splat(rowType(f32), 0.0),
       ArrayRef<bool>{false, true}, vector::CombiningKind::ADD);
@@ -142,11 +142,11 @@ Value Guard::isHurt() {
 
 /// -maximum * factor, and 0 for a row that sees nothing.
 Value Guard::shiftOf(Value maximum) {
-  Value isEmpty = arith::CmpFOp::create(
-      builder, loc, arith::CmpFPredicate::OEQ, maximum,
-      splat(rowType(f32), -INFINITY));
-  Value reference = arith::SelectOp::create(
-      builder, loc, isEmpty, splat(rowType(f32), 0.0), maximum);
+  Value isEmpty =
+      arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, maximum,
+                            splat(rowType(f32), -INFINITY));
+  Value reference = arith::SelectOp::create(builder, loc, isEmpty,
+                                            splat(rowType(f32), 0.0), maximum);
   Value scaled = arith::MulFOp::create(builder, loc, reference,
                                        broadcast(found.factor, rowType(f32)));
   return arith::NegFOp::create(builder, loc, scaled);
@@ -167,9 +167,8 @@ Value Guard::scoreOf(Value key) {
     Value column = loop.getInductionVar();
     Value q = read(query, query.getIndices()[row], column, rows, kChunk);
     Value k = read(found.key, key, column, 1, kChunk);
-    Value products = math::FmaOp::create(builder, loc, q,
-                                         broadcast(k, chunkType),
-                                         loop.getRegionIterArg(0));
+    Value products = math::FmaOp::create(
+        builder, loc, q, broadcast(k, chunkType), loop.getRegionIterArg(0));
     scf::YieldOp::create(builder, loc, products);
   }
   return vector::MultiDimReductionOp::create(
@@ -177,51 +176,49 @@ Value Guard::scoreOf(Value key) {
       ArrayRef<bool>{false, true}, vector::CombiningKind::ADD);
 }
 
-/// accumulator + weight * value, for the rows that see `key`.
-Value Guard::addKey(Value key, Value accumulator, Value shift) {
+/// accumulator + weight * value, for the hurt rows that see `key`.
+Value Guard::addKey(Value key, Value accumulator, Value shift, Value isHurt) {
   Value power = math::FmaOp::create(
       builder, loc, scoreOf(key), broadcast(found.factor, rowType(f32)), shift);
   Value weight = math::Exp2Op::create(builder, loc, power);
-  Value value = read(found.value, key, index(0), 1,
-                     accumulatorType.getDimSize(1));
-  Value sum = math::FmaOp::create(builder, loc,
-                                  broadcastRows(weight, accumulatorType),
-                                  broadcast(value, accumulatorType),
-                                  accumulator);
+  Value value =
+      read(found.value, key, index(0), 1, accumulatorType.getDimSize(1));
+  Value sum =
+      math::FmaOp::create(builder, loc, broadcastRows(weight, accumulatorType),
+                          broadcast(value, accumulatorType), accumulator);
   Value position = broadcast(key, rowType(builder.getIndexType()));
   Value notBefore = arith::CmpIOp::create(
       builder, loc, arith::CmpIPredicate::sle, found.lower, position);
   Value notAfter = arith::CmpIOp::create(
       builder, loc, arith::CmpIPredicate::slt, position, found.upper);
   Value isVisible = arith::AndIOp::create(builder, loc, notBefore, notAfter);
-  return arith::SelectOp::create(builder, loc,
-                                 broadcastRows(isVisible, accumulatorType), sum,
-                                 accumulator);
+  Value isWanted = arith::AndIOp::create(builder, loc, isVisible, isHurt);
+  return arith::SelectOp::create(
+      builder, loc, broadcastRows(isWanted, accumulatorType), sum, accumulator);
 }
 
-/// The accumulators, with those of hurt rows computed anew.
+/// The accumulators, with those of hurt rows computed anew. They take the place
+/// of the old ones: there are no registers for both.
 Value Guard::recompute(Value perLane) {
   vector::TransferReadOp key = found.key;
   unsigned keyDim =
       cast<AffineDimExpr>(key.getPermutationMap().getResult(0)).getPosition();
   Value numKeys = memref::DimOp::create(builder, loc, key.getBase(), keyDim);
   Value shift = shiftOf(last.getResult(found.maximum));
-  auto loop = scf::ForOp::create(builder, loc, index(0), numKeys, index(1),
-                                 ValueRange{splat(accumulatorType, 0.0)});
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(loop.getBody());
-    scf::YieldOp::create(builder, loc,
-                         addKey(loop.getInductionVar(),
-                                loop.getRegionIterArg(0), shift));
-  }
-  Value whole =
-      attn_gpu::RowSumOp::create(builder, loc, rowType(f32), perLane);
+  Value whole = attn_gpu::RowSumOp::create(builder, loc, rowType(f32), perLane);
   Value isHurt = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO,
                                        whole, whole);
-  return arith::SelectOp::create(
-      builder, loc, broadcastRows(isHurt, accumulatorType), loop.getResult(0),
-      last.getResult(found.accumulator));
+  Value start = arith::SelectOp::create(
+      builder, loc, broadcastRows(isHurt, accumulatorType),
+      splat(accumulatorType, 0.0), last.getResult(found.accumulator));
+  auto loop = scf::ForOp::create(builder, loc, index(0), numKeys, index(1),
+                                 ValueRange{start});
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  scf::YieldOp::create(
+      builder, loc,
+      addKey(loop.getInductionVar(), loop.getRegionIterArg(0), shift, isHurt));
+  return loop.getResult(0);
 }
 
 void Guard::build() {
@@ -237,8 +234,8 @@ void Guard::build() {
   // All of a row's lanes must agree: a NaN among the weights is in one of them.
   Value sum = attn_gpu::RowSumOp::create(builder, loc, rowType(f32),
                                          last.getResult(found.sum));
-  Value isNumber = arith::CmpFOp::create(
-      builder, loc, arith::CmpFPredicate::ORD, sum, sum);
+  Value isNumber =
+      arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::ORD, sum, sum);
   Value hurt = arith::AndIOp::create(builder, loc, notFinite, isNumber);
   Value any =
       attn_gpu::WarpAnyOp::create(builder, loc, builder.getI1Type(), hurt);
@@ -266,8 +263,7 @@ static Value getAbsoluteBound(Value relative) {
 static bool matchProducts(MaskedLoop &found) {
   for (auto product : found.loop.getBody()->getOps<vector::ContractionOp>()) {
     auto right = product.getRhs().getDefiningOp<vector::TransferReadOp>();
-    if (auto query =
-            product.getLhs().getDefiningOp<vector::TransferReadOp>()) {
+    if (auto query = product.getLhs().getDefiningOp<vector::TransferReadOp>()) {
       found.query = query;
       found.key = right;
     } else {
@@ -312,6 +308,8 @@ static std::optional<MaskedLoop> matchLoop(MaskBandOp mask) {
 /// The loop that the chain which `loop` belongs to ends with.
 static scf::ForOp getLastLoop(scf::ForOp loop) {
   for (;;) {
+    if (loop->use_empty())
+      return loop;
     auto next = dyn_cast<scf::ForOp>(*loop->user_begin());
     if (!next || next->getBlock() != loop->getBlock())
       return loop;

@@ -151,6 +151,13 @@ std::string mlir::attn::checkSchedule(ScheduleAttr schedule,
                          kInnerStep, schedule.getKeys());
   if (std::string reason = checkRoles(schedule, *target); !reason.empty())
     return reason;
+  // Before they are multiplied, so that the product does not overflow.
+  for (int64_t factor : {schedule.getKeys(), schedule.getStages()})
+    if (factor > target->sharedBytesPerBlock)
+      return llvm::formatv(
+          "expected keys and stages to be at most {0}, but got "
+          "{1}",
+          target->sharedBytesPerBlock, factor);
   int64_t shared = getSharedBytes(schedule, query);
   if (shared > target->sharedBytesPerBlock)
     return llvm::formatv("expected at most {0} bytes of shared memory, but got "

@@ -41,8 +41,9 @@ namespace {
 class RowEvaluator {
 public:
   RowEvaluator(OpBuilder &builder, Location loc, scf::ForallOp workers,
-               Value row)
-      : builder(builder), loc(loc), workers(workers), row(row) {}
+               int64_t rowsPerWorker, Value row)
+      : builder(builder), loc(loc), workers(workers),
+        rowsPerWorker(rowsPerWorker), row(row) {}
 
   /// Null where `value` is made of something else than positions and scalars.
   Value evaluate(Value value);
@@ -51,6 +52,7 @@ private:
   OpBuilder &builder;
   Location loc;
   scf::ForallOp workers;
+  int64_t rowsPerWorker;
   Value row;
 };
 
@@ -73,8 +75,12 @@ struct Ranges {
 
 Value RowEvaluator::evaluate(Value value) {
   // The tile's row is that of worker 0: rows are counted over all workers.
+  if (auto offset = value.getDefiningOp<arith::MulIOp>())
+    if (offset.getLhs() == workers.getInductionVar(0) &&
+        getConstantIntValue(offset.getRhs()) == rowsPerWorker)
+      return arith::ConstantIndexOp::create(builder, loc, 0);
   if (value == workers.getInductionVar(0))
-    return arith::ConstantIndexOp::create(builder, loc, 0);
+    return {};
   Operation *op = value.getDefiningOp();
   bool isVector = isa<VectorType>(value.getType());
   if (!op || !workers->isProperAncestor(op))
@@ -135,16 +141,17 @@ static std::optional<KeyLoop> matchKeyLoop(MaskBandOp mask) {
 /// cannot be evaluated.
 static std::optional<Ranges> buildRanges(OpBuilder &builder, Location loc,
                                          KeyLoop &keyLoop,
-                                         scf::ForallOp workers, int64_t rows,
-                                         bool hasLower) {
+                                         scf::ForallOp workers,
+                                         int64_t numWorkers, bool hasLower) {
   auto index = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(builder, loc, value);
   };
-  int64_t numKeys = keyLoop.mask.getScores().getType().getDimSize(1);
+  VectorType scores = keyLoop.mask.getScores().getType();
+  int64_t rows = scores.getDimSize(0), numKeys = scores.getDimSize(1);
   Value keys = index(numKeys), zero = index(0), one = index(1);
-  Value firstRow = zero, lastRow = index(rows - 1);
-  RowEvaluator first(builder, loc, workers, firstRow);
-  RowEvaluator last(builder, loc, workers, lastRow);
+  Value firstRow = zero, lastRow = index(rows * numWorkers - 1);
+  RowEvaluator first(builder, loc, workers, rows, firstRow);
+  RowEvaluator last(builder, loc, workers, rows, lastRow);
 
   // An end below 0 means that nothing is visible.
   auto positive = [&](Value value) -> Value {
@@ -241,15 +248,18 @@ static LogicalResult split(KeyLoop &keyLoop) {
       getConstantIntValue(workers.getMixedUpperBound().front());
   if (!numWorkers)
     return failure();
-  int64_t rows = keyLoop.mask.getScores().getType().getDimSize(0) * *numWorkers;
   bool hasLower = !matchPattern(keyLoop.lower, m_Zero());
 
   Location loc = keyLoop.loop.getLoc();
   OpBuilder builder(workers);
+  Operation *before = workers->getPrevNode();
   std::optional<Ranges> ranges =
-      buildRanges(builder, loc, keyLoop, workers, rows, hasLower);
-  if (!ranges)
+      buildRanges(builder, loc, keyLoop, workers, *numWorkers, hasLower);
+  if (!ranges) {
+    while (workers->getPrevNode() != before)
+      workers->getPrevNode()->erase();
     return failure();
+  }
 
   builder.setInsertionPoint(keyLoop.loop);
   scf::ForOp old = keyLoop.loop;
