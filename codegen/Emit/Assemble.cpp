@@ -22,7 +22,14 @@
 using namespace mlir::attn;
 using llvm::StringRef;
 
+/// The user's ptxas is at fault, or what was given to it.
 static llvm::Error fail(const llvm::Twine &message) {
+  return llvm::createStringError(
+      std::make_error_code(std::errc::invalid_argument), message);
+}
+
+/// The PTX is at fault.
+static llvm::Error failKernel(const llvm::Twine &message) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
 }
 
@@ -38,7 +45,8 @@ llvm::Expected<std::string> mlir::attn::findPtxas(const PtxasSearch &search) {
   for (auto [origin, path] : named) {
     if (path.empty())
       continue;
-    if (auto found = llvm::sys::findProgramByName(path))
+    auto found = llvm::sys::findProgramByName(path);
+    if (found && llvm::sys::fs::can_execute(*found))
       return *found;
     return fail(llvm::Twine("expected ") + origin +
                 " to name a program, but got '" + path + "'");
@@ -170,7 +178,7 @@ static llvm::Error explainFailure(StringRef ptxas, StringRef log,
     return fail("expected " + ptxas + " to be ptxas, but it " +
                 (runError.empty() ? "failed otherwise" : runError) +
                 (log.empty() ? "" : ": ") + log.trim().take_front(200));
-  return fail(ptxas + " failed: " + log.trim());
+  return failKernel(ptxas + " failed: " + log.trim());
 }
 
 llvm::Expected<Assembly> mlir::attn::assemble(StringRef ptxas, StringRef ptx,

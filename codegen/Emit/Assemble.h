@@ -58,7 +58,8 @@ struct Assembly {
 };
 
 /// Runs `ptxas` on `ptx`. Fails where ptxas fails, and only there: the caller
-/// decides on the report, so that it can still dump the rest.
+/// decides on the report, so that it can still dump the rest. The error code is
+/// std::errc::invalid_argument where the program and not the PTX is at fault.
 llvm::Expected<Assembly> assemble(llvm::StringRef ptxas, llvm::StringRef ptx,
                                   const TargetInfo &target);
 

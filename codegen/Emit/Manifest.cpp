@@ -183,9 +183,9 @@ std::optional<Json> Writer::write() {
     return std::nullopt;
   std::string isa = std::to_string(target.ptxVersion / 10) + "." +
                     std::to_string(target.ptxVersion % 10);
-  Json files = {{"ptx", header.name + ".ptx"}, {"cubin", nullptr}};
+  Json files = {{"ptx", header.fileStem + ".ptx"}, {"cubin", nullptr}};
   if (header.hasCubin)
-    files["cubin"] = header.name + ".cubin";
+    files["cubin"] = header.fileStem + ".cubin";
   return Json{
       {"manifest_version", 1},
       {"name", header.name},

@@ -82,6 +82,8 @@ struct ManifestHeader {
   std::string specHash;
   /// Of the compiler.
   std::string version;
+  /// Of the files beside the manifest, without the extension.
+  std::string fileStem;
   bool hasCubin = false;
 };
 

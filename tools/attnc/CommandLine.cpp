@@ -44,6 +44,20 @@ const std::vector<std::pair<std::string, Emit>> kEmitNames = {
     {"cubin", Emit::Cubin}, {"bundle", Emit::Bundle},
 };
 
+std::vector<std::string> emitNames() {
+  std::vector<std::string> names;
+  for (const auto &[name, value] : kEmitNames)
+    names.push_back(name);
+  return names;
+}
+
+std::string join(const std::vector<std::string> &parts) {
+  std::string text;
+  for (const std::string &part : parts)
+    text += (text.empty() ? "" : ", ") + part;
+  return text;
+}
+
 /// One parse: the flags of each verb, and where their values land.
 class Parser {
 public:
@@ -57,6 +71,8 @@ private:
   void addCompile(CLI::App &verb, bool writes);
   void addLaunch(CLI::App &verb, Verb kind);
   int finish(CLI::App &verb);
+  int reportVerb();
+  void takeEmit(Errors &errors);
   bool takeExtra(const CLI::App &verb, const std::string &extra,
                  Errors &errors);
   void takeSpecFlags(const CLI::App &verb);
@@ -78,7 +94,9 @@ private:
 } // namespace
 
 void Parser::addVerbs() {
-  app.require_subcommand(1);
+  // What is no verb comes back as an extra, for a message of our own.
+  app.require_subcommand(0, 1);
+  app.allow_extras();
   app.set_version_flag("--version", ATTN_VERSION);
   for (const VerbInfo &info : kVerbs) {
     CLI::App *verb = app.add_subcommand(info.name, info.summary);
@@ -131,11 +149,8 @@ void Parser::addSpec(CLI::App &verb) {
 void Parser::addCompile(CLI::App &verb, bool writes) {
   CompileFlags &flags = result.compile;
   if (writes) {
-    std::vector<std::string> names;
-    for (const auto &[name, value] : kEmitNames)
-      names.push_back(name);
-    verb.add_option("--emit", emit, "how far to compile")
-        ->check(CLI::IsMember(names));
+    std::vector<std::string> names = emitNames();
+    verb.add_option("--emit", emit, "how far to compile: " + join(names));
     verb.add_option("-o", flags.output,
                     "output file; for a bundle also a directory");
   }
@@ -220,6 +235,29 @@ void Parser::takeSpecFlags(const CLI::App &verb) {
   }
 }
 
+void Parser::takeEmit(Errors &errors) {
+  for (const auto &[name, value] : kEmitNames)
+    if (name == emit) {
+      result.compile.emit = value;
+      return;
+    }
+  errors.push_back("--emit: expected one of " + join(emitNames()) +
+                   ", but got '" + emit + "'" + suggestion(emit, emitNames()));
+}
+
+/// The command line names no verb.
+int Parser::reportVerb() {
+  std::vector<std::string> names;
+  for (const VerbInfo &info : kVerbs)
+    names.push_back(info.name);
+  std::vector<std::string> extras = app.remaining();
+  std::string got = extras.empty() ? "nothing" : "'" + extras.front() + "'";
+  return reportErrors(
+      {"expected one of " + join(names) + ", but got " + got +
+       (extras.empty() ? "" : suggestion(extras.front(), names))},
+      kInvalid);
+}
+
 int Parser::finish(CLI::App &verb) {
   Errors errors;
   for (const std::string &extra : verb.remaining())
@@ -227,9 +265,7 @@ int Parser::finish(CLI::App &verb) {
     if (!takeExtra(verb, extra, errors))
       break;
   takeSpecFlags(verb);
-  for (const auto &[name, value] : kEmitNames)
-    if (name == emit)
-      result.compile.emit = value;
+  takeEmit(errors);
   return errors.empty() ? kOk : reportErrors(errors, kInvalid);
 }
 
@@ -250,8 +286,9 @@ std::optional<int> Parser::parse(int argc, char **argv) {
     result.verb = info.verb;
     if (int code = finish(*verb); code != kOk)
       return code;
+    return std::nullopt;
   }
-  return std::nullopt;
+  return reportVerb();
 }
 
 std::optional<int> parseCommandLine(int argc, char **argv,

@@ -36,9 +36,11 @@ enum class Emit { Attn, Tiled, Kernel, NVVM, LLVM, PTX, Cubin, Bundle };
 
 struct CompileFlags {
   Emit emit = Emit::Bundle;
-  /// A file, or for a bundle a directory or NAME.ptx; empty for standard
-  /// output or, for a bundle, the current directory.
+  /// A file, or for a bundle also a directory; empty for standard output or,
+  /// for a bundle, the current directory.
   std::string output;
+  /// Of the files of a bundle; empty for the kernel's name.
+  std::string fileStem;
   std::string dumpTo;
   std::string ptxOverride;
   std::string ptxasPath;

@@ -194,6 +194,18 @@ static std::string environment(const char *name) {
   return value ? value : "";
 }
 
+/// A wrong ptxas is the user's to change, bad PTX is ours.
+static int reportAssembler(llvm::Error error) {
+  int code = kFailed;
+  std::string message;
+  llvm::handleAllErrors(std::move(error), [&](const llvm::StringError &text) {
+    message = text.getMessage();
+    if (text.convertToErrorCode() == std::errc::invalid_argument)
+      code = kInvalid;
+  });
+  return reportErrors({message}, code);
+}
+
 int Compiler::assembleText(bool isRequired) {
   mlir::attn::PtxasSearch search{flags.ptxasPath, environment("PTXAS"),
                                  environment("CUDA_HOME")};
@@ -205,7 +217,7 @@ int Compiler::assembleText(bool isRequired) {
   llvm::Expected<mlir::attn::Assembly> assembly =
       mlir::attn::assemble(*ptxas, result.ptx, target);
   if (!assembly)
-    return reportErrors({llvm::toString(assembly.takeError())}, kFailed);
+    return reportAssembler(assembly.takeError());
   dump.add("ptxas.log", assembly->log);
   if (dump.enabled())
     if (std::string sass = disassemble(assembly->cubin, *ptxas); !sass.empty())
@@ -226,6 +238,7 @@ int Compiler::describe() {
   header.spec = canonical.dump();
   header.specHash = specHash(canonical);
   header.version = ATTN_VERSION;
+  header.fileStem = flags.fileStem.empty() ? result.name : flags.fileStem;
   header.hasCubin = !result.cubin.empty();
   FailureOr<std::string> manifest = mlir::attn::writeManifest(
       header, target, problemDescription, kernelDescription, module->getLoc());

@@ -14,67 +14,66 @@
 
 namespace attnc {
 
-/// A directory that is there, or that the user clearly means to be one.
-static bool isDirectory(llvm::StringRef path) {
-  return path.empty() || path.ends_with("/") ||
-         llvm::sys::fs::is_directory(path) ||
-         llvm::sys::path::extension(path).empty();
+/// Whether `-o` names one file of a bundle; anything else is a directory.
+static bool isBundleFile(llvm::StringRef path) {
+  llvm::StringRef extension = llvm::sys::path::extension(path);
+  return !llvm::sys::fs::is_directory(path) &&
+         (extension == ".ptx" || extension == ".json" || extension == ".cubin");
 }
 
-static std::string append(llvm::StringRef directory, llvm::StringRef name) {
-  llvm::SmallString<128> path(directory);
-  llvm::sys::path::append(path, name);
-  return path.str().str();
-}
-
-/// The files of a bundle. The manifest names its neighbours by the kernel's
-/// name, so a file name given for a bundle has to be that.
+/// The files of a bundle beside each other.
 static std::vector<OutputFile> bundle(const Compiled &result,
-                                      llvm::StringRef directory) {
+                                      const CompileFlags &flags) {
+  llvm::StringRef directory = flags.output;
+  llvm::StringRef stem = result.name;
+  if (!flags.fileStem.empty()) {
+    directory = llvm::sys::path::parent_path(flags.output);
+    stem = flags.fileStem;
+  }
+  auto place = [&](const char *extension) {
+    llvm::SmallString<128> path(directory);
+    llvm::sys::path::append(path, stem + extension);
+    return path.str().str();
+  };
   // The manifest comes last: whoever sees it may rely on the rest.
-  std::vector<OutputFile> files = {
-      {append(directory, result.name + ".ptx"), result.ptx}};
+  std::vector<OutputFile> files = {{place(".ptx"), result.ptx}};
   if (!result.cubin.empty())
-    files.push_back({append(directory, result.name + ".cubin"), result.cubin});
-  files.push_back({append(directory, result.name + ".json"), result.manifest});
+    files.push_back({place(".cubin"), result.cubin});
+  files.push_back({place(".json"), result.manifest});
   return files;
 }
 
-static std::vector<OutputFile> outputFiles(const Compiled &result, Emit emit,
-                                           const std::string &output) {
-  bool toDirectory = output != "-" && isDirectory(output);
-  switch (emit) {
-  case Emit::Bundle:
-    return bundle(result, output);
-  case Emit::Cubin:
-    if (toDirectory)
-      return bundle(result, output);
-    return {{output, result.cubin}};
-  default:
+static std::vector<OutputFile> outputFiles(const Compiled &result,
+                                           const CompileFlags &flags) {
+  const std::string &output = flags.output;
+  if (flags.emit == Emit::Bundle)
+    return bundle(result, flags);
+  if (flags.emit != Emit::Cubin)
     return {{output.empty() ? "-" : output, result.text}};
-  }
+  if (output == "-" || isBundleFile(output))
+    return {{output, result.cubin}};
+  return bundle(result, flags);
 }
 
 /// Flags that would be accepted and ignored.
 static Errors checkFlags(const CompileFlags &flags) {
   Errors errors;
-  bool reachesPTX = flags.emit >= Emit::PTX;
-  if (!flags.ptxOverride.empty() && !reachesPTX)
+  if (!flags.ptxOverride.empty() && flags.emit < Emit::PTX)
     errors.push_back("--ptx-override: expected --emit ptx, cubin or bundle");
-  if (!flags.ptxasPath.empty() && flags.emit < Emit::Cubin &&
-      flags.dumpTo.empty())
-    errors.push_back(
-        "--ptxas-path: expected --emit cubin or bundle, or --dump-to");
-  if (flags.emit == Emit::Bundle && !isDirectory(flags.output))
-    errors.push_back("-o: expected a directory for a bundle, but got '" +
-                     flags.output + "'");
+  if (!flags.ptxasPath.empty() && flags.emit < Emit::Cubin)
+    errors.push_back("--ptxas-path: expected --emit cubin or bundle");
+  if (flags.emit == Emit::Bundle && flags.output == "-")
+    errors.push_back("-o: expected a file or directory for a bundle, but got "
+                     "standard output");
   return errors;
 }
 
 int runCompile(const CommandLine &command) {
-  const CompileFlags &flags = command.compile;
+  CompileFlags flags = command.compile;
   if (Errors errors = checkFlags(flags); !errors.empty())
     return reportErrors(errors, kInvalid);
+  if (flags.emit == Emit::Bundle && isBundleFile(flags.output))
+    flags.fileStem = llvm::sys::path::stem(flags.output).str();
   Session session;
   ModuleProblem problem;
   if (auto code = loadProblem(session, command, problem))
@@ -82,7 +81,7 @@ int runCompile(const CommandLine &command) {
   Compiled result;
   if (int code = compileProblem(session, problem, flags, flags.emit, result))
     return code;
-  if (auto error = writeFiles(outputFiles(result, flags.emit, flags.output)))
+  if (auto error = writeFiles(outputFiles(result, flags)))
     return reportErrors({*error}, kInvalid);
   return kOk;
 }

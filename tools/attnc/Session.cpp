@@ -52,7 +52,12 @@ Session::parseMLIRFlags(const std::vector<std::string> &flags) {
   if (llvm::cl::ParseCommandLineOptions(arguments.size(), arguments.data(), "",
                                         &stream))
     return std::nullopt;
-  return reportErrors({llvm::StringRef(text).rtrim().str()}, kInvalid);
+  // "attnc: Unknown command line argument '--mlir-x'.  Try: ..." and more.
+  llvm::StringRef first = llvm::StringRef(text).split('\n').first;
+  first.consume_front("attnc: ");
+  return reportErrors({"--mlir-: expected an option of MLIR, but got: " +
+                       first.split(".  Try").first.str()},
+                      kInvalid);
 }
 
 /// "file:line:column: " where the location has a file.
