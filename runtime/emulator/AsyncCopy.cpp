@@ -164,7 +164,7 @@ private:
   bool tensor();
   bool row(uint64_t sharedLinear, const int64_t (&at)[5]);
   bool move(uint64_t sharedLinear, uint64_t global, uint64_t bytes);
-  bool zero(uint64_t sharedLinear, uint64_t bytes);
+  void zero(uint64_t sharedLinear, uint64_t bytes);
   bool checkShared(uint64_t linear, uint64_t bytes);
   uint8_t *sharedByte(uint64_t linear) {
     return context_.block.shared.data() + swizzleAddress(linear, swizzle());
@@ -225,8 +225,7 @@ bool CopyRun::move(uint64_t linear, uint64_t global, uint64_t bytes) {
     return false;
   }
   count(*allocation, global, bytes);
-  if (!checkShared(linear, bytes) ||
-      (context_.checks() && !global_.apply(*allocation, global, bytes)))
+  if (context_.checks() && !global_.apply(*allocation, global, bytes))
     return false;
   uint8_t *host = allocation->at(global);
   for (uint64_t done = 0; done < bytes;) {
@@ -243,15 +242,10 @@ bool CopyRun::move(uint64_t linear, uint64_t global, uint64_t bytes) {
   return true;
 }
 
-bool CopyRun::zero(uint64_t linear, uint64_t bytes) {
-  if (!bytes)
-    return true;
-  if (!checkShared(linear, bytes))
-    return false;
+void CopyRun::zero(uint64_t linear, uint64_t bytes) {
   for (uint64_t i = 0; i < bytes; ++i)
     *sharedByte(linear + i) = 0;
   context_.launch.statistics.shared.writtenBytes += bytes;
-  return true;
 }
 
 /// One row of the box, `at` its first element: what lies outside of the tensor
@@ -268,17 +262,23 @@ bool CopyRun::row(uint64_t linear, const int64_t (&at)[5]) {
       last = first;
     address += static_cast<uint64_t>(at[i]) * map.strides[i];
   }
-  if (last <= first)
-    return job_.toGlobal || zero(linear, map.rowBytes());
-  address += static_cast<uint64_t>((at[0] + first) * element);
-  uint64_t before = static_cast<uint64_t>(first * element);
-  uint64_t bytes = static_cast<uint64_t>((last - first) * element);
-  if (!move(linear + before, address, bytes))
-    return false;
-  if (job_.toGlobal)
+  bool outside = last <= first;
+  if (job_.toGlobal && outside)
     return true;
-  return zero(linear, before) &&
-         zero(linear + before + bytes, map.rowBytes() - before - bytes);
+  address += static_cast<uint64_t>((at[0] + first) * element);
+  uint64_t before = outside ? 0 : static_cast<uint64_t>(first * element);
+  uint64_t bytes =
+      outside ? 0 : static_cast<uint64_t>((last - first) * element);
+  if (job_.toGlobal)
+    return checkShared(linear + before, bytes) &&
+           move(linear + before, address, bytes);
+  // The whole row at once: its parts may share a granule.
+  if (!checkShared(linear, map.rowBytes()) ||
+      (bytes && !move(linear + before, address, bytes)))
+    return false;
+  zero(linear, before);
+  zero(linear + before + bytes, map.rowBytes() - before - bytes);
+  return true;
 }
 
 bool CopyRun::tensor() {
@@ -301,7 +301,10 @@ bool CopyRun::tensor() {
 }
 
 bool CopyRun::run() {
-  return job_.isTensor ? tensor() : move(job_.shared, job_.global, job_.bytes);
+  if (job_.isTensor)
+    return tensor();
+  return !job_.bytes || (checkShared(job_.shared, job_.bytes) &&
+                         move(job_.shared, job_.global, job_.bytes));
 }
 
 } // namespace

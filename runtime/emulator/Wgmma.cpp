@@ -478,14 +478,16 @@ bool takeFlag(Decoder &d, bool &flag) {
 bool decodeMmaOperands(Decoder &d, Inst &inst, Shape &shape) {
   if (!d.destinations(Type::F32, shape.accumulators(), false))
     return false;
-  for (Operand &operand : inst.operands)
-    operand.isRead = true;
   const ptx::Operand *a = d.peekOperand();
   shape.aInRegisters = a && a->kind == ptx::Operand::Vector;
   if (shape.aInRegisters ? !d.sources(Type::B32, 4) : !d.source(Type::B64))
     return false;
   if (!d.source(Type::B64) || !d.predicateOrSource(Type::B32))
     return false;
+  const Operand &scale = inst.operands.back();
+  bool overwrites = scale.kind == Operand::Constant && *scale.constant == 0;
+  for (unsigned i = 0; i < shape.accumulators(); ++i)
+    inst.operands[i].isRead = !overwrites;
   if (!takeSign(d, shape.scaleA) || !takeSign(d, shape.scaleB))
     return false;
   if (!shape.aInRegisters && !takeFlag(d, shape.transposeA))

@@ -24,6 +24,7 @@
 
 #include "runtime/emulator/Emulator.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -48,11 +49,12 @@ struct KernelConfig {
   /// 0 leaves %in as it is made; otherwise it is freed before the launch.
   bool freeInput = false;
   std::vector<uint8_t> input;
+  size_t outputBytes = bufferBytes;
 };
 
 struct KernelResult {
   Status status = Status::ok();
-  std::vector<uint8_t> output = std::vector<uint8_t>(bufferBytes);
+  std::vector<uint8_t> output;
   emulator::Statistics statistics;
 
   template <typename T>
@@ -131,9 +133,10 @@ inline KernelResult runKernel(const std::string &body,
       input.push_back(static_cast<uint8_t>(bits >> 8));
     }
   }
-  input.resize(bufferBytes);
-  DevicePtr in = *device->allocate(bufferBytes);
-  DevicePtr out = *device->allocate(bufferBytes);
+  input.resize(std::max(input.size(), bufferBytes));
+  result.output.resize(config.outputBytes);
+  DevicePtr in = *device->allocate(input.size());
+  DevicePtr out = *device->allocate(config.outputBytes);
   (void)device->copyToDevice(in, input.data(), input.size());
   TensorMap map = *device->encodeTensorMap(describeTensor(in));
   TensorMap outMap = *device->encodeTensorMap(describeTensor(out));
@@ -151,7 +154,7 @@ inline KernelResult runKernel(const std::string &body,
   launch.dynamicSharedBytes = config.sharedBytes;
   Kernel *kernel = *(*module)->kernel("k");
   result.status = kernel->launch(launch, {&map, &outMap, &in, &out});
-  (void)device->copyToHost(result.output.data(), out, bufferBytes);
+  (void)device->copyToHost(result.output.data(), out, config.outputBytes);
   result.statistics = device->statistics();
   return result;
 }

@@ -142,10 +142,10 @@ static const FaultCase cases[] = {
     {"EndsInFlight", "ends while a wgmma is in flight",
      load + fence + mma(0) + commit, good, 128},
     {"RegisterBudget", "register use beyond the budget",
-     load + "setmaxnreg.dec.sync.aligned.u32 24;" + fence + mma(1) +
-         commit + waitAll,
-     load + "setmaxnreg.dec.sync.aligned.u32 48;" + fence + mma(1) +
-         commit + waitAll,
+     load + "setmaxnreg.dec.sync.aligned.u32 24;" + fence + mma(1) + commit +
+         waitAll,
+     load + "setmaxnreg.dec.sync.aligned.u32 48;" + fence + mma(1) + commit +
+         waitAll,
      128},
 };
 
