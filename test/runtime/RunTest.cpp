@@ -346,10 +346,16 @@ TEST(Bench, OnAGpu) {
   EXPECT_NEAR(result->medianSeconds, 2e-3, 1e-9); // the fake's clock
   EXPECT_EQ(result->flops, 4.0 * 4 * (3 + 4 + 5 + 6) * 16);
   EXPECT_EQ(result->hbmBytes, 2 * (2 * 4 * 4 * 16 + 2 * 6 * 2 * 16) + 4 * 16);
-  EXPECT_NE(printText(*result).find("of the 100.0 TFLOP/s"), std::string::npos);
+  EXPECT_NE(printText(*result).find("100.0 TFLOP/s (given)"),
+            std::string::npos);
   auto json = parseJson(printJson(*result), "output");
   ASSERT_TRUE(bool(json));
   EXPECT_EQ((*json)["runs"], 3);
+  options.ceilingTflops = 0; // no cuBLAS here, or one without a GPU
+  result = bench(options);
+  ASSERT_TRUE(bool(result)) << result.status().message();
+  EXPECT_NE(printText(*result).find("give --ceiling-tflops"),
+            std::string::npos);
   std::string csv = printCsv(*result);
   size_t lineBreak = csv.find('\n');
   EXPECT_EQ(std::count(csv.begin(), csv.begin() + lineBreak, ','),

@@ -8,6 +8,7 @@
 #include "tools/attnc/run/Bench.h"
 
 #include "tools/attnc/run/LaunchSession.h"
+#include "tools/attnc/run/MatrixCeiling.h"
 #include "tools/attnc/run/Verb.h"
 
 #include <algorithm>
@@ -87,7 +88,7 @@ public:
     timer_ = std::move(*timer);
     for (Status (GpuBench::*step)() :
          {&GpuBench::measureMemory, &GpuBench::measureKernel,
-          &GpuBench::measureCopy})
+          &GpuBench::measureCopy, &GpuBench::measureMatrix})
       if (Status status = (this->*step)(); !status.isOk())
         return status;
     return Status::ok();
@@ -160,6 +161,29 @@ private:
       times.push_back(*seconds);
     }
     result_.copyBytesPerSecond = 2.0 * kHalf / median(times);
+    return Status::ok();
+  }
+
+  Status measureMatrix() {
+    if (options_.ceilingTflops > 0) {
+      result_.ceilingNote = "given";
+      return Status::ok();
+    }
+    bool isDefault = options_.device == "auto" || options_.device == "cuda" ||
+                     options_.device == "cuda:0";
+    if (!isDefault) {
+      result_.ceilingNote = "measured on cuda:0 only";
+      return Status::ok();
+    }
+    static_assert(kMatrixCeilingBytes <= kFlushBytes, "shares that memory");
+    auto element = result_.problem.dtype == "f16"
+                       ? attn::runtime::ElementType::F16
+                       : attn::runtime::ElementType::BF16;
+    Expected<double> tflops =
+        measureMatrixCeiling(device_, flush_.pointer(), element);
+    result_.ceilingTflops = tflops ? *tflops : 0;
+    result_.ceilingNote =
+        tflops ? "an 8192^3 product by cuBLAS" : tflops.status().message();
     return Status::ok();
   }
 

@@ -21,8 +21,8 @@ struct BenchOptions {
   /// [10, 200].
   int64_t runs = 0;
   double timeout = 0;
-  /// What a plain matrix product of the dtype reaches on this machine, where
-  /// the user knows it: nothing here measures it.
+  /// What a plain matrix product of the dtype reaches on this machine; 0 to
+  /// measure it with cuBLAS, where that is found.
   double ceilingTflops = 0;
   bool json = false, csv = false;
 };
@@ -39,7 +39,9 @@ struct BenchResult {
   double medianSeconds = 0, minSeconds = 0, maxSeconds = 0;
   /// Bytes read and written per second by a copy within the device.
   double copyBytesPerSecond = 0;
+  /// 0 where it is not known, and why.
   double ceilingTflops = 0;
+  std::string ceilingNote;
   /// Memory that launches took beyond the tensors, the workspace included.
   uint64_t extraBytes = 0;
 

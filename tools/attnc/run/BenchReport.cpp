@@ -35,9 +35,12 @@ std::string printText(const BenchResult &r) {
                  r.maxSeconds * 1e6);
   text += format("speed:   %.1f TFLOP/s", r.tflops());
   if (r.ceilingTflops > 0)
-    text += format(", %.3f of the %.1f TFLOP/s given as the ceiling",
-                   r.tflops() / r.ceilingTflops, r.ceilingTflops);
-  text += "\n";
+    text += format(", %.3f of the ceiling, %.1f TFLOP/s (%s)\n",
+                   r.tflops() / r.ceilingTflops, r.ceilingTflops,
+                   r.ceilingNote.c_str());
+  else
+    text += format("; ceiling unknown: %s; give --ceiling-tflops\n",
+                   r.ceilingNote.c_str());
   text += format("traffic: %.1f GB/s, %.3f of the %.1f GB/s of a copy\n",
                  r.bytesPerSecond() / 1e9,
                  r.bytesPerSecond() / r.copyBytesPerSecond,
@@ -58,6 +61,7 @@ static Json measurements(const BenchResult &r) {
                {"fraction_of_copy", r.bytesPerSecond() / r.copyBytesPerSecond}};
   if (r.ceilingTflops > 0) {
     json["ceiling_tflops"] = r.ceilingTflops;
+    json["ceiling"] = r.ceilingNote;
     json["fraction_of_ceiling"] = r.tflops() / r.ceilingTflops;
   }
   return json;
