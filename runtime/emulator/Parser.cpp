@@ -151,7 +151,7 @@ private:
 };
 
 bool Parser::version() {
-  if (token_.kind == Token::Real) {
+  if (token_.kind == Token::Real && token_.real > 0 && token_.real < 100) {
     module_.version = static_cast<uint32_t>(token_.real * 10 + 0.5);
     advance();
     return true;
