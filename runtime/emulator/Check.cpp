@@ -51,13 +51,13 @@ static bool checkInFlight(Context &context, const Inst &inst) {
 bool attn::runtime::emulator::checkRegisters(Context &context,
                                              const Inst &inst) {
   Warp &warp = context.warp;
-  // Between matrix instructions the assembler may reorder and so save
-  // registers; at one the accumulators and operands are where they are.
+  // Between matrix instructions the assembler may reorder; at one the
+  // accumulators and operands are where they are.
   if (inst.cls == InstClass::Matrix && inst.liveRegisters > warp.liveLimit) {
     context.fault(inst, -1,
                   "register use beyond the budget: " +
                       std::to_string(inst.liveRegisters) +
-                      " registers are live, but the warp has " +
+                      " registers of wgmmas are live, but the warp has " +
                       std::to_string(warp.liveLimit) + " per thread");
     return false;
   }

@@ -131,7 +131,9 @@ std::vector<uint32_t> postDominators(const Graph &graph) {
   return idom;
 }
 
-/// Registers, numbered densely, as bit sets.
+/// Which registers of wgmmas are live, as bit sets. Others do not count: the
+/// assembler may make an address again, keep it in the uniform file or reorder
+/// the code, but an accumulator has to be somewhere.
 class Liveness {
 public:
   Liveness(Program &program, const Graph &graph)
@@ -139,7 +141,7 @@ public:
 
   void run() {
     number();
-    words_ = (weights_.size() + 63) / 64;
+    words_ = (count_ + 63) / 64;
     // Fuzzed input may declare a register for each instruction; the bound
     // keeps the sets below 64 MiB.
     if (words_ * graph_.blocks.size() > (size_t(1) << 23))
@@ -170,8 +172,12 @@ public:
     for (uint32_t b = 0; b < graph_.exit; ++b) {
       liveOut(b, in, live);
       for (uint32_t i = graph_.blocks[b].end; i-- > graph_.blocks[b].begin;) {
+        // Before or after: a result that is overwritten needs a register too.
+        std::vector<uint64_t> either = live;
         transfer(program_.insts[i], live);
-        program_.insts[i].liveRegisters = count(live);
+        for (size_t w = 0; w < words_; ++w)
+          either[w] |= live[w];
+        program_.insts[i].liveRegisters = count(either);
       }
     }
   }
@@ -184,62 +190,8 @@ private:
 
   void number() {
     index_.assign(program_.registerWords / 32 + 1, UINT32_MAX);
-    for (const Inst &inst : program_.insts)
-      for (const Operand &operand : inst.operands)
-        if (isRegister(operand) &&
-            operand.slot >= uint32_t(Special::Count) * 32) {
-          uint32_t &index = index_[operand.slot / 32];
-          if (index == UINT32_MAX) {
-            index = static_cast<uint32_t>(weights_.size());
-            weights_.push_back(operand.bytes == 8 ? 2 : 1);
-          }
-        }
-    uniform_.assign(weights_.size(), true);
-    constant_.assign(weights_.size(), true);
-    while (spreadDivergence())
-      ;
-    for (size_t i = 0; i < weights_.size(); ++i)
-      if (constant_[i])
-        weights_[i] = 0;
-  }
-
-  /// Whether a source has the same value in all lanes, as far as its own
-  /// definition tells.
-  bool isUniform(const Operand &operand) const {
-    if (!isRegister(operand))
-      return operand.kind != Operand::Predicate;
-    if (operand.slot < uint32_t(Special::Count) * 32)
-      return operand.slot >= uint32_t(Special::NtidX) * 32 &&
-             operand.slot < uint32_t(Special::LaneId) * 32;
-    return uniform_[index_[operand.slot / 32]];
-  }
-
-  /// The assembler may keep values that are the same in all lanes in a file of
-  /// their own, and make constants again where they are needed. One round of
-  /// finding those that are not; true if it found some.
-  bool spreadDivergence() {
-    bool changed = false;
-    for (const Inst &inst : program_.insts) {
-      bool arithmetic = inst.cls == InstClass::Integer ||
-                        inst.cls == InstClass::Move ||
-                        inst.cls == InstClass::Convert;
-      bool uniform =
-          inst.space == ptx::Space::Param || (arithmetic && inst.guard < 0);
-      bool constant = inst.cls == InstClass::Move && inst.guard < 0;
-      for (const Operand &operand : inst.operands) {
-        uniform &= !operand.isRead || isUniform(operand);
-        constant &= !operand.isRead || operand.kind == Operand::Constant;
-      }
-      for (const Operand &operand : inst.operands) {
-        if (!isRegister(operand) || !operand.isWritten)
-          continue;
-        size_t i = index_[operand.slot / 32];
-        changed |= (uniform_[i] && !uniform) || (constant_[i] && !constant);
-        uniform_[i] = uniform_[i] && uniform;
-        constant_[i] = constant_[i] && constant;
-      }
-    }
-    return changed;
+    for (uint32_t slot : program_.tracked)
+      index_[slot / 32] = static_cast<uint32_t>(count_++);
   }
 
   void liveOut(uint32_t b, const std::vector<std::vector<uint64_t>> &in,
@@ -263,25 +215,17 @@ private:
           live[i / 64] |= uint64_t(1) << (i % 64);
   }
 
-  uint32_t count(const std::vector<uint64_t> &live) const {
-    uint32_t total = 0, uniform = 0;
-    for (size_t w = 0; w < words_; ++w)
-      for (uint64_t bits = live[w]; bits; bits &= bits - 1) {
-        size_t i = w * 64 + static_cast<size_t>(__builtin_ctzll(bits));
-        (uniform_[i] ? uniform : total) += weights_[i];
-      }
-    return total +
-           (uniform > uniformRegisters ? uniform - uniformRegisters : 0);
+  static uint32_t count(const std::vector<uint64_t> &live) {
+    uint32_t total = 0;
+    for (uint64_t bits : live)
+      total += static_cast<uint32_t>(__builtin_popcountll(bits));
+    return total;
   }
-
-  /// Of a warp on sm_75 and later.
-  static constexpr uint32_t uniformRegisters = 63;
 
   Program &program_;
   const Graph &graph_;
   std::vector<uint32_t> index_;
-  std::vector<uint8_t> weights_;
-  std::vector<bool> uniform_, constant_;
+  size_t count_ = 0;
   size_t words_ = 0;
 };
 
@@ -322,6 +266,6 @@ void attn::runtime::emulator::analyzeFlow(Program &program) {
     if (idom[block] != UINT32_MAX && idom[block] != graph.exit)
       inst.join = graph.blocks[idom[block]].begin;
   }
-  Liveness(program, graph).run();
   trackMatrixRegisters(program);
+  Liveness(program, graph).run();
 }

@@ -87,7 +87,7 @@ struct Inst {
   /// Branches: where to, and where the two sides meet (or noJoin).
   uint32_t target = 0;
   uint32_t join = 0;
-  /// Registers of 32 bits that are live here and that no allocator can save.
+  /// Registers of wgmmas that are live here: no allocator can use fewer.
   uint32_t liveRegisters = 0;
   /// Slots in Program::tracked that this instruction reads or writes.
   std::vector<uint16_t> tracked;

@@ -484,10 +484,11 @@ bool decodeMmaOperands(Decoder &d, Inst &inst, Shape &shape) {
     return false;
   if (!d.source(Type::B64) || !d.predicateOrSource(Type::B32))
     return false;
+  // With a scale-d that is known only later they may or may not be read.
   const Operand &scale = inst.operands.back();
-  bool overwrites = scale.kind == Operand::Constant && *scale.constant == 0;
+  bool reads = scale.kind == Operand::Constant && scale.constant[0] != 0;
   for (unsigned i = 0; i < shape.accumulators(); ++i)
-    inst.operands[i].isRead = !overwrites;
+    inst.operands[i].isRead = reads;
   if (!takeSign(d, shape.scaleA) || !takeSign(d, shape.scaleB))
     return false;
   if (!shape.aInRegisters && !takeFlag(d, shape.transposeA))
