@@ -129,7 +129,7 @@ private:
     for (int64_t j = first; j < last; ++j) {
       line[j] = round_(scores_.transform(line[j]));
       maximum = std::max(maximum, line[j]);
-      hasNan |= line[j] != line[j];
+      hasNan |= std::isnan(line[j]);
     }
     if (maximum == -std::numeric_limits<T>::infinity() && !hasNan)
       return; // an empty row: o = 0, lse = -inf

@@ -20,7 +20,6 @@ using attn::runtime::Manifest;
 using attn::runtime::OpenedDevice;
 using attn::runtime::parseManifest;
 using attn::runtime::Status;
-using attn::runtime::TensorRole;
 
 namespace {
 

@@ -22,7 +22,6 @@ using namespace attnc;
 using attn::runtime::Expected;
 using attn::runtime::Manifest;
 using attn::runtime::readFile;
-using attn::runtime::Status;
 
 namespace {
 struct Flags {
