@@ -46,6 +46,7 @@ struct OpcodeTable {
 };
 OpcodeTable integerOpcodes();
 OpcodeTable floatOpcodes();
+OpcodeTable moveOpcodes();
 OpcodeTable convertOpcodes();
 OpcodeTable controlOpcodes();
 OpcodeTable loadStoreOpcodes();
