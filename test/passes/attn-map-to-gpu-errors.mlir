@@ -1,0 +1,87 @@
+// RUN: attn-opt %s --attn-map-to-gpu -split-input-file -verify-diagnostics
+
+#schedule = #attn.schedule<style = fa3, target = "sm_90a", rows = 32, keys = 16,
+                           workers = 2, query_stages = 1, stages = 2, registers = [24, 240],
+                           overlap = true, rescale_threshold = 8,
+                           persistent = false, descending = false>
+func.func @nested(%begin: index, %end: index, %step: index) {
+  scf.for %i = %begin to %end step %step {
+    // expected-error @below {{expected a loop over (batch, head, query tile) at the top level of a function}}
+    scf.forall (%b, %h, %t) in (%i, %i, %i) {
+    } {attn.schedule = #schedule}
+  }
+  return
+}
+
+// -----
+
+#schedule = #attn.schedule<style = fa3, target = "sm_90a", rows = 32, keys = 16,
+                           workers = 2, query_stages = 1, stages = 2, registers = [24, 240],
+                           overlap = true, rescale_threshold = 8,
+                           persistent = false, descending = false>
+func.func @two_dimensions(%n: index) {
+  // expected-error @below {{expected a loop over (batch, head, query tile) at the top level of a function}}
+  scf.forall (%b, %t) in (%n, %n) {
+  } {attn.schedule = #schedule}
+  return
+}
+
+// -----
+
+#schedule = #attn.schedule<style = fa3, target = "sm_90a", rows = 32, keys = 16,
+                           workers = 2, query_stages = 1, stages = 2, registers = [24, 240],
+                           overlap = true, rescale_threshold = 8,
+                           persistent = false, descending = false>
+// expected-error @below {{expected no results, but got 1}}
+func.func @results(%n: index) -> index {
+  scf.forall (%b, %h, %t) in (%n, %n, %n) {
+  } {attn.schedule = #schedule}
+  return %n : index
+}
+
+// -----
+
+#schedule = #attn.schedule<style = fa3, target = "sm_90a", rows = 32, keys = 16,
+                           workers = 2, query_stages = 1, stages = 2, registers = [24, 240],
+                           overlap = true, rescale_threshold = 8,
+                           persistent = false, descending = false>
+func.func @another_effect(%n: index, %o: memref<?xindex>) {
+  scf.forall (%b, %h, %t) in (%n, %n, %n) {
+  } {attn.schedule = #schedule}
+  // expected-error @below {{expected no effects beside the one loop over tiles}}
+  memref.store %n, %o[%n] : memref<?xindex>
+  return
+}
+
+// -----
+
+#schedule = #attn.schedule<style = fa3, target = "sm_90a", rows = 32, keys = 16,
+                           workers = 2, query_stages = 1, stages = 2, registers = [24, 240],
+                           overlap = true, rescale_threshold = 8,
+                           persistent = false, descending = false>
+func.func @two_loops(%n: index, %o: memref<?xindex>) {
+  scf.forall (%b, %h, %t) in (%n, %n, %n) {
+  } {attn.schedule = #schedule}
+  // expected-error @below {{expected no effects beside the one loop over tiles}}
+  scf.forall (%b, %h, %t) in (%n, %n, %n) {
+    memref.store %n, %o[%n] : memref<?xindex>
+  } {attn.schedule = #schedule}
+  return
+}
+
+// -----
+
+#schedule = #attn.schedule<style = fa3, target = "sm_90a", rows = 32, keys = 16,
+                           workers = 2, query_stages = 1, stages = 2, registers = [24, 240],
+                           overlap = true, rescale_threshold = 8,
+                           persistent = false, descending = false>
+// expected-error @below {{expected no calls of a function that becomes a kernel}}
+func.func @called(%n: index) {
+  scf.forall (%b, %h, %t) in (%n, %n, %n) {
+  } {attn.schedule = #schedule}
+  return
+}
+func.func @caller(%n: index) {
+  call @called(%n) : (index) -> ()
+  return
+}

@@ -1,0 +1,76 @@
+// RUN: attn-opt %s --attn-map-to-gpu | FileCheck %s
+
+#schedule = #attn.schedule<style = fa3, target = "sm_90a", rows = 32, keys = 16,
+                           workers = 2, query_stages = 1, stages = 2, registers = [24, 240],
+                           overlap = true, rescale_threshold = 8,
+                           persistent = false, descending = false>
+#descending = #attn.schedule<style = fa3, target = "sm_90a", rows = 32,
+                             keys = 16, workers = 2, query_stages = 1, stages = 2,
+                             registers = [24, 240], overlap = true,
+                             rescale_threshold = 8, persistent = false,
+                             descending = true>
+#no_roles = #attn.schedule<style = fa2, target = "sm_80", rows = 64, keys = 16,
+                           workers = 4, query_stages = 1, stages = 1, registers = [],
+                           overlap = false, rescale_threshold = 0,
+                           persistent = false, descending = false>
+
+// CHECK-LABEL: func.func @negative_no_tile_loop
+func.func @negative_no_tile_loop(%n: index) {
+  scf.forall (%i, %j, %k) in (%n, %n, %n) {
+  }
+  return
+}
+
+// CHECK-NOT: func.func
+// 2 workers of 16 rows are a warp each, and the producer is one more.
+// CHECK-LABEL: gpu.func @block_size
+// CHECK-SAME: attn_gpu.warps_per_worker = 1
+// CHECK-SAME: known_block_size = array<i32: 96, 1, 1>
+func.func @block_size(%n: index) {
+  scf.forall (%b, %h, %t) in (%n, %n, %n) {
+  } {attn.schedule = #schedule}
+  return
+}
+
+// CHECK-LABEL: gpu.func @block_size_without_roles
+// CHECK-SAME: known_block_size = array<i32: 128, 1, 1>
+func.func @block_size_without_roles(%n: index) {
+  scf.forall (%b, %h, %t) in (%n, %n, %n) {
+  } {attn.schedule = #no_roles}
+  return
+}
+
+// CHECK-LABEL: gpu.func @what_comes_before_the_loop
+// CHECK: %[[DIM:[^ ]*]] = memref.dim
+// CHECK: scf.for
+// CHECK: memref.store %{{.*}}, %{{.*}}[%[[DIM]]]
+func.func @what_comes_before_the_loop(%o: memref<?xindex>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %dim = memref.dim %o, %c0 : memref<?xindex>
+  scf.forall (%b, %h, %t) in (%n, %n, %n) {
+    memref.store %h, %o[%dim] : memref<?xindex>
+  } {attn.schedule = #schedule}
+  return
+}
+
+// CHECK-LABEL: gpu.func @last_tile_first
+// CHECK: arith.minsi
+// CHECK: %[[TILE:[^ ]*]] = arith.divui
+// CHECK: %[[LAST:[^ ]*]] = arith.subi
+// CHECK: %[[MIRRORED:[^ ]*]] = arith.subi %[[LAST]], %[[TILE]]
+// CHECK: memref.store %[[MIRRORED]]
+func.func @last_tile_first(%o: memref<?xindex>, %n: index) {
+  scf.forall (%b, %h, %t) in (%n, %n, %n) {
+    memref.store %t, %o[%h] : memref<?xindex>
+  } {attn.schedule = #descending}
+  return
+}
+
+// CHECK-LABEL: gpu.func @bounds_of_known_length
+// CHECK: scf.for
+func.func @bounds_of_known_length(%o: memref<?xindex>) {
+  scf.forall (%b, %h, %t) in (1, 2, 0) {
+    memref.store %t, %o[%h] : memref<?xindex>
+  } {attn.schedule = #schedule}
+  return
+}

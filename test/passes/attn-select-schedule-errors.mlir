@@ -1,0 +1,227 @@
+// RUN: attn-opt %s --attn-select-schedule -split-input-file -verify-diagnostics
+
+#q = affine_map<(b, h, m, n, d, e) -> (b, m, h, d)>
+#k = affine_map<(b, h, m, n, d, e) -> (b, n, h, d)>
+#v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
+#o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
+!t = memref<?x?x?x64xbf16>
+func.func @unknown_target(%t: !t, %scale: f32) {
+  // expected-error @below {{schedule does not fit: expected a known target, but got sm_1}}
+  attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%scale)
+      outs(%t : !t)
+      schedule(#attn.schedule<style = fa3, target = "sm_1", rows = 128,
+               keys = 64, workers = 2, query_stages = 1, stages = 2, registers = [24, 240],
+               overlap = true, rescale_threshold = 8, persistent = false,
+               descending = false>)
+      maps [#q, #k, #v, #o]
+  return
+}
+
+// -----
+
+#q = affine_map<(b, h, m, n, d, e) -> (b, m, h, d)>
+#k = affine_map<(b, h, m, n, d, e) -> (b, n, h, d)>
+#v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
+#o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
+!t = memref<?x?x?x64xbf16>
+func.func @style_not_lowered(%t: !t, %scale: f32) {
+  // expected-error @below {{schedule does not fit: style fa2 is not lowered yet}}
+  attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%scale)
+      outs(%t : !t)
+      schedule(#attn.schedule<style = fa2, target = "sm_80", rows = 128,
+               keys = 64, workers = 2, query_stages = 1, stages = 2, registers = [],
+               overlap = true, rescale_threshold = 8, persistent = false,
+               descending = false>)
+      maps [#q, #k, #v, #o]
+  return
+}
+
+// -----
+
+#q = affine_map<(b, h, m, n, d, e) -> (b, m, h, d)>
+#k = affine_map<(b, h, m, n, d, e) -> (b, n, h, d)>
+#v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
+#o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
+!t = memref<?x?x?x64xbf16>
+func.func @target_without_wgmma(%t: !t, %scale: f32) {
+  // expected-error @below {{schedule does not fit: style fa3 needs wgmma and tma, which sm_80 lacks}}
+  attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%scale)
+      outs(%t : !t)
+      schedule(#attn.schedule<style = fa3, target = "sm_80", rows = 128,
+               keys = 64, workers = 2, query_stages = 1, stages = 2, registers = [24, 240],
+               overlap = true, rescale_threshold = 8, persistent = false,
+               descending = false>)
+      maps [#q, #k, #v, #o]
+  return
+}
+
+// -----
+
+#q = affine_map<(b, h, m, n, d, e) -> (b, m, h, d)>
+#k = affine_map<(b, h, m, n, d, e) -> (b, n, h, d)>
+#v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
+#o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
+!t = memref<?x?x?x64xf32>
+func.func @element_size(%t: !t, %scale: f32) {
+  // expected-error @below {{schedule does not fit: expected 16-bit elements, but got 32 bits}}
+  attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%scale)
+      outs(%t : !t)
+      schedule(#attn.schedule<style = fa3, target = "sm_90a", rows = 128,
+               keys = 64, workers = 2, query_stages = 1, stages = 2, registers = [24, 240],
+               overlap = true, rescale_threshold = 8, persistent = false,
+               descending = false>)
+      maps [#q, #k, #v, #o]
+  return
+}
+
+// -----
+
+#q = affine_map<(b, h, m, n, d, e) -> (b, m, h, d)>
+#k = affine_map<(b, h, m, n, d, e) -> (b, n, h, d)>
+#v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
+#o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
+!t = memref<?x?x?x64xbf16>
+func.func @keys_in_steps(%t: !t, %scale: f32) {
+  // expected-error @below {{schedule does not fit: expected keys to be a multiple of 16, but got 40}}
+  attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%scale)
+      outs(%t : !t)
+      schedule(#attn.schedule<style = fa3, target = "sm_90a", rows = 128,
+               keys = 40, workers = 2, query_stages = 1, stages = 2, registers = [24, 240],
+               overlap = true, rescale_threshold = 8, persistent = false,
+               descending = false>)
+      maps [#q, #k, #v, #o]
+  return
+}
+
+// -----
+
+#q = affine_map<(b, h, m, n, d, e) -> (b, m, h, d)>
+#k = affine_map<(b, h, m, n, d, e) -> (b, n, h, d)>
+#v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
+#o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
+!t = memref<?x?x?x64xbf16>
+func.func @rows_of_a_warpgroup(%t: !t, %scale: f32) {
+  // expected-error @below {{schedule does not fit: expected 64 rows per warpgroup, but got 32}}
+  attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%scale)
+      outs(%t : !t)
+      schedule(#attn.schedule<style = fa3, target = "sm_90a", rows = 64,
+               keys = 64, workers = 2, query_stages = 1, stages = 2, registers = [24, 240],
+               overlap = true, rescale_threshold = 8, persistent = false,
+               descending = false>)
+      maps [#q, #k, #v, #o]
+  return
+}
+
+// -----
+
+#q = affine_map<(b, h, m, n, d, e) -> (b, m, h, d)>
+#k = affine_map<(b, h, m, n, d, e) -> (b, n, h, d)>
+#v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
+#o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
+!t = memref<?x?x?x64xbf16>
+func.func @threads(%t: !t, %scale: f32) {
+  // expected-error @below {{schedule does not fit: expected at most 1024 threads per block, but got 1152}}
+  attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%scale)
+      outs(%t : !t)
+      schedule(#attn.schedule<style = fa3, target = "sm_90a", rows = 512,
+               keys = 64, workers = 8, query_stages = 1, stages = 2, registers = [24, 240],
+               overlap = true, rescale_threshold = 8, persistent = false,
+               descending = false>)
+      maps [#q, #k, #v, #o]
+  return
+}
+
+// -----
+
+#q = affine_map<(b, h, m, n, d, e) -> (b, m, h, d)>
+#k = affine_map<(b, h, m, n, d, e) -> (b, n, h, d)>
+#v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
+#o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
+!t = memref<?x?x?x64xbf16>
+func.func @registers_of_the_block(%t: !t, %scale: f32) {
+  // expected-error @below {{schedule does not fit: expected at most 64512 registers per block, but got 66560}}
+  attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%scale)
+      outs(%t : !t)
+      schedule(#attn.schedule<style = fa3, target = "sm_90a", rows = 128,
+               keys = 64, workers = 2, query_stages = 1, stages = 2, registers = [24, 248],
+               overlap = true, rescale_threshold = 8, persistent = false,
+               descending = false>)
+      maps [#q, #k, #v, #o]
+  return
+}
+
+// -----
+
+#q = affine_map<(b, h, m, n, d, e) -> (b, m, h, d)>
+#k = affine_map<(b, h, m, n, d, e) -> (b, n, h, d)>
+#v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
+#o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
+!t = memref<?x?x?x64xbf16>
+func.func @registers_of_a_role(%t: !t, %scale: f32) {
+  // expected-error @below {{schedule does not fit: expected registers from 24 to 256 in steps of 8, but got 20}}
+  attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%scale)
+      outs(%t : !t)
+      schedule(#attn.schedule<style = fa3, target = "sm_90a", rows = 128,
+               keys = 64, workers = 2, query_stages = 1, stages = 2, registers = [20, 240],
+               overlap = true, rescale_threshold = 8, persistent = false,
+               descending = false>)
+      maps [#q, #k, #v, #o]
+  return
+}
+
+// -----
+
+#q = affine_map<(b, h, m, n, d, e) -> (b, m, h, d)>
+#k = affine_map<(b, h, m, n, d, e) -> (b, n, h, d)>
+#v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
+#o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
+!t = memref<?x?x?x64xbf16>
+func.func @shared_memory(%t: !t, %scale: f32) {
+  // expected-error @below {{schedule does not fit: expected at most 232448 bytes of shared memory, but got}}
+  attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%scale)
+      outs(%t : !t)
+      schedule(#attn.schedule<style = fa3, target = "sm_90a", rows = 128,
+               keys = 256, workers = 2, query_stages = 1, stages = 8, registers = [24, 240],
+               overlap = true, rescale_threshold = 8, persistent = false,
+               descending = false>)
+      maps [#q, #k, #v, #o]
+  return
+}
+
+// -----
+
+#q = affine_map<(b, h, m, n, d, e) -> (b, m, h, d)>
+#k = affine_map<(b, h, m, n, d, e) -> (b, n, h, d)>
+#v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
+#o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
+!t = memref<?x?x?x64xbf16>
+func.func @registers_of_a_thread(%t: !t, %scale: f32) {
+  // expected-error @below {{schedule does not fit: expected at most 64 registers per consumer thread, but got about}}
+  attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%scale)
+      outs(%t : !t)
+      schedule(#attn.schedule<style = fa3, target = "sm_90a", rows = 128,
+               keys = 64, workers = 2, query_stages = 1, stages = 2, registers = [24, 64],
+               overlap = true, rescale_threshold = 8, persistent = false,
+               descending = false>)
+      maps [#q, #k, #v, #o]
+  return
+}
+
+// -----
+
+#q = affine_map<(b, h, m, n, d, e) -> (b, m, h, d)>
+#k = affine_map<(b, h, m, n, d, e) -> (b, n, h, d)>
+#v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
+#o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
+!t = memref<?x?x?x64xbf16>
+func.func @stages(%t: !t, %scale: f32) {
+  // expected-error @below {{schedule does not fit: expected keys and stages to be at most 232448, but got 1152921504606846976}}
+  attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%scale)
+      outs(%t : !t)
+      schedule(#attn.schedule<style = fa3, target = "sm_90a", rows = 128,
+               keys = 64, workers = 2, query_stages = 1, stages = 1152921504606846976, registers = [24, 240],
+               overlap = true, rescale_threshold = 8, persistent = false,
+               descending = false>)
+      maps [#q, #k, #v, #o]
+  return
+}

@@ -1,0 +1,160 @@
+// RUN: attn-opt %s --attn-tile | FileCheck %s
+
+#q = affine_map<(b, h, m, n, d, e) -> (b, m, h, d)>
+#k = affine_map<(b, h, m, n, d, e) -> (b, n, h, d)>
+#v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
+#o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
+#k_gqa = affine_map<(b, h, m, n, d, e) -> (b, n, h floordiv 4, d)>
+#v_gqa = affine_map<(b, h, m, n, d, e) -> (b, n, h floordiv 4, e)>
+#q_bhsd = affine_map<(b, h, m, n, d, e) -> (b, h, m, d)>
+#k_bhsd = affine_map<(b, h, m, n, d, e) -> (b, h, n, d)>
+#v_bhsd = affine_map<(b, h, m, n, d, e) -> (b, h, n, e)>
+#o_bhsd = affine_map<(b, h, m, n, d, e) -> (b, h, m, e)>
+#lse = affine_map<(b, h, m, n, d, e) -> (b, h, m)>
+#schedule = #attn.schedule<style = host, target = "host", rows = 32, keys = 8,
+                           workers = 2, query_stages = 1, stages = 1, registers = [],
+                           overlap = false, rescale_threshold = 0,
+                           persistent = false, descending = false>
+!t = memref<?x?x?x16xbf16>
+!f32 = memref<?x?x?x16xf32>
+!d24 = memref<?x?x?x24xbf16>
+!lse = memref<?x?x?xf32>
+
+// The outer loop carries the schedule on.
+// CHECK-LABEL: @schedule_stays
+// CHECK-NOT: attn.attention
+// CHECK: {attn.schedule = #attn.schedule<style = host
+func.func @schedule_stays(%q: !t, %k: !t, %v: !t, %o: !t, %scale: f32) {
+  attn.attention query(%q : !t) key(%k : !t) value(%v : !t) scale(%scale)
+      outs(%o : !t) schedule(#schedule)
+      maps [#q, #k, #v, #o]
+  return
+}
+
+// The interval of keys is [0, seqlen_k) where nothing masks.
+// CHECK-LABEL: @no_mask
+// CHECK-SAME: %{{.*}}: memref<{{.*}}>, %[[K:[^ ]*]]: memref<{{[^>]*}}>, %{{[^:]*}}: memref<{{[^>]*}}>, %{{[^:]*}}: memref
+// CHECK: %[[SEQLEN:[^ ]*]] = memref.dim %[[K]]
+// CHECK: %[[LOWER:[^ ]*]] = arith.constant dense<0>
+// CHECK: %[[UPPER:[^ ]*]] = vector.broadcast %[[SEQLEN]]
+// CHECK: %[[FIRST:[^ ]*]] = arith.subi %[[LOWER]]
+// CHECK: %[[LAST:[^ ]*]] = arith.subi %[[UPPER]]
+// CHECK: attn.mask_band %{{.*}}[%[[FIRST]], %[[LAST]]]
+func.func @no_mask(%q: !t, %k: !t, %v: !t, %o: !t, %scale: f32) {
+  attn.attention query(%q : !t) key(%k : !t) value(%v : !t) scale(%scale)
+      outs(%o : !t) schedule(#schedule)
+      maps [#q, #k, #v, #o]
+  return
+}
+
+// CHECK-LABEL: @causal_top_left
+// CHECK-NOT: arith.subi
+// CHECK: vector.step
+// CHECK: arith.addi
+// CHECK: arith.minsi
+func.func @causal_top_left(%q: !t, %k: !t, %v: !t, %o: !t, %scale: f32) {
+  attn.attention query(%q : !t) key(%k : !t) value(%v : !t) scale(%scale)
+      outs(%o : !t) mask(#attn.causal<top_left>) schedule(#schedule)
+      maps [#q, #k, #v, #o]
+  return
+}
+
+// CHECK-LABEL: @causal_bottom_right
+// CHECK: %[[QUERIES:[^ ]*]] = memref.dim
+// CHECK: %[[KEYS:[^ ]*]] = memref.dim
+// CHECK: arith.subi %[[KEYS]], %[[QUERIES]]
+// CHECK: arith.minsi
+func.func @causal_bottom_right(%q: !t, %k: !t, %v: !t, %o: !t, %scale: f32) {
+  attn.attention query(%q : !t) key(%k : !t) value(%v : !t) scale(%scale)
+      outs(%o : !t) mask(#attn.causal<bottom_right>) schedule(#schedule)
+      maps [#q, #k, #v, #o]
+  return
+}
+
+// CHECK-LABEL: @grouped_heads
+// CHECK: scf.forall (%{{.*}}, %[[HEAD:[^ ]*]], %{{.*}}) in
+// CHECK: %[[GROUP:[^ ]*]] = arith.constant 4
+// CHECK: %[[KEY_HEAD:[^ ]*]] = arith.divui %[[HEAD]], %[[GROUP]]
+// CHECK: vector.transfer_read %{{.*}}[%{{.*}}, %{{.*}}, %[[HEAD]], %{{.*}}]
+// CHECK: vector.transfer_read %{{.*}}[%{{.*}}, %{{.*}}, %[[KEY_HEAD]], %{{.*}}]
+func.func @grouped_heads(%q: !t, %k: !t, %v: !t, %o: !t, %scale: f32) {
+  attn.attention query(%q : !t) key(%k : !t) value(%v : !t) scale(%scale)
+      outs(%o : !t) schedule(#schedule)
+      maps [#q, #k_gqa, #v_gqa, #o]
+  return
+}
+
+// CHECK-LABEL: @heads_before_rows
+// CHECK: scf.forall (%[[BATCH:[^ ]*]], %[[HEAD:[^ ]*]], %{{.*}}) in
+// CHECK: scf.forall
+// CHECK: %[[ROW:[^ ]*]] = arith.addi
+// CHECK: vector.transfer_read %{{.*}}[%[[BATCH]], %[[HEAD]], %[[ROW]], %{{.*}}]
+// CHECK: vector.transfer_write %{{.*}}[%[[BATCH]], %[[HEAD]], %[[ROW]], %{{.*}}]
+func.func @heads_before_rows(%q: !t, %k: !t, %v: !t, %o: !t, %scale: f32) {
+  attn.attention query(%q : !t) key(%k : !t) value(%v : !t) scale(%scale)
+      outs(%o : !t) schedule(#schedule)
+      maps [#q_bhsd, #k_bhsd, #v_bhsd, #o_bhsd]
+  return
+}
+
+// LSE is -inf, not the logarithm of 0, for a row that sees nothing.
+// CHECK-LABEL: @lse
+// CHECK: %[[EMPTY:[^ ]*]] = arith.cmpf oeq, %[[SUM:[^ ]*]]#0,
+// CHECK: %[[LOG:[^ ]*]] = math.log2 %[[SUM]]#0
+// CHECK: math.fma %{{.*}}, %{{.*}}, %[[LOG]]
+// CHECK: %[[LSE:[^ ]*]] = arith.select %[[EMPTY]]
+// CHECK: vector.transfer_write %[[LSE]]
+func.func @lse(%q: !t, %k: !t, %v: !t, %o: !t, %lse: !lse, %scale: f32) {
+  attn.attention query(%q : !t) key(%k : !t) value(%v : !t) scale(%scale)
+      outs(%o, %lse : !t, !lse) schedule(#schedule)
+      maps [#q, #k, #v, #o, #lse]
+  return
+}
+
+// CHECK-LABEL: @negative_no_lse
+// CHECK-NOT: math.log2
+func.func @negative_no_lse(%q: !t, %k: !t, %v: !t, %o: !t, %scale: f32) {
+  attn.attention query(%q : !t) key(%k : !t) value(%v : !t) scale(%scale)
+      outs(%o : !t) schedule(#schedule)
+      maps [#q, #k, #v, #o]
+  return
+}
+
+// The inner extent of a product is padded with zeros to a multiple of 16.
+// CHECK-LABEL: @odd_head_dim
+// CHECK: vector.transfer_read {{.*}} {permutation_map = {{.*}} vector<16x32xbf16>
+// CHECK: vector.transfer_read {{.*}} {permutation_map = {{.*}} vector<8x32xbf16>
+// CHECK: vector.transfer_read {{.*}} {in_bounds = [false, true]{{.*}} vector<8x24xbf16>
+func.func @odd_head_dim(%q: !d24, %k: !d24, %v: !d24, %o: !d24, %scale: f32) {
+  attn.attention query(%q : !d24) key(%k : !d24) value(%v : !d24) scale(%scale)
+      outs(%o : !d24) schedule(#schedule)
+      maps [#q, #k, #v, #o]
+  return
+}
+
+// CHECK-LABEL: @negative_f32_is_not_rounded
+// CHECK-NOT: arith.truncf
+func.func @negative_f32_is_not_rounded(%q: !f32, %k: !f32, %v: !f32, %o: !f32, %scale: f32) {
+  attn.attention query(%q : !f32) key(%k : !f32) value(%v : !f32) scale(%scale)
+      outs(%o : !f32) schedule(#schedule)
+      maps [#q, #k, #v, #o]
+  return
+}
+
+// CHECK-LABEL: @two_ops
+// CHECK-COUNT-2: scf.forall (%{{.*}}, %{{.*}}, %{{.*}}) in
+func.func @two_ops(%q: !t, %k: !t, %v: !t, %o: !t, %scale: f32) {
+  attn.attention query(%q : !t) key(%k : !t) value(%v : !t) scale(%scale)
+      outs(%o : !t) schedule(#schedule)
+      maps [#q, #k, #v, #o]
+  attn.attention query(%q : !t) key(%k : !t) value(%v : !t) scale(%scale)
+      outs(%o : !t) schedule(#schedule)
+      maps [#q, #k, #v, #o]
+  return
+}
+
+// CHECK-LABEL: @negative_no_attention
+// CHECK-NOT: scf.forall
+func.func @negative_no_attention() {
+  return
+}
