@@ -24,6 +24,8 @@ def AttnSelectSchedulePass
 
     Requires: nothing. Guarantees: every `attn.attention` has a schedule that
     fits its target.
+
+    Example: test/passes/attn-select-schedule-doctest.mlir
   }];
   let options = [
     Option<"target", "target", "std::string", "\"sm_90a\"",
@@ -42,6 +44,8 @@ def AttnTilePass : Pass<"attn-tile", "::mlir::func::FuncOp"> {
     to V. Reads past a tensor's end give zeros.
 
     Requires: memrefs, and a schedule. Guarantees: no `attn.attention` remains.
+
+    Example: test/passes/attn-tile-doctest.mlir
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::attn::AttnDialect",
@@ -61,8 +65,11 @@ def AttnFuseOnlineSoftmaxPass
     under the new one. No score is computed twice any more and none is kept.
 
     The pass checks that both loops compute the same scores, that `f` is
-    `exp2(s * c + r(m))`, and that the second loop uses what it carries only as
-    an accumulator of a sum linear in the weights.
+    `exp2(s * c - m * c)`, that the second loop uses what it carries only as an
+    accumulator, from 0 on, of a sum linear in the weights, and that nothing
+    writes in between.
+
+    Example: test/passes/attn-fuse-online-softmax-doctest.mlir
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
@@ -84,6 +91,8 @@ def AttnSplitMaskedTilesPass
 
     The three trip counts are computed once per query tile, outside the worker
     loop: every role of a kernel uses these values.
+
+    Example: test/passes/attn-split-masked-tiles-doctest.mlir
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect"];
@@ -104,6 +113,8 @@ def AttnMapToGPUPass : Pass<"attn-map-to-gpu", "::mlir::ModuleOp"> {
     The linear order keeps the heads whose keys and values fit in the second
     level cache together, and with `descending` starts the longest query tiles
     first.
+
+    Example: test/passes/attn-map-to-gpu-doctest.mlir
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::attn_gpu::AttnGPUDialect",
@@ -122,6 +133,8 @@ def AttnGuardHiddenValuesPass
 
     Requires: row sums as `attn-defer-row-sums` leaves them or whole, and reads
     that are not copies yet.
+
+    Example: test/passes/attn-guard-hidden-values-doctest.mlir
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::attn_gpu::AttnGPUDialect",
@@ -139,6 +152,8 @@ def AttnAsyncCopiesPass
     released after the last use. A tile that does not depend on the worker is
     copied once for the block. K and V get rings of the schedule's stages, what
     is read outside the key loop gets one slot.
+
+    Example: test/passes/attn-async-copies-doctest.mlir
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::attn_gpu::AttnGPUDialect"];
@@ -150,6 +165,8 @@ def AttnAsyncMatmulsPass
   let description = [{
     `vector.contract` whose right side is a tile in shared memory becomes
     `attn_gpu.mma_async` and an `attn_gpu.mma_wait` right behind it.
+
+    Example: test/passes/attn-async-matmuls-doctest.mlir
   }];
   let dependentDialects = ["::mlir::attn_gpu::AttnGPUDialect"];
 }
@@ -161,6 +178,8 @@ def AttnDeferRowSumsPass
     A row sum that a loop only scales and adds to is linear: each lane may carry
     its own part, and the parts meet after the loop in one
     `attn_gpu.row_sum`. The reductions inside get `attn_gpu.partial`.
+
+    Example: test/passes/attn-defer-row-sums-doctest.mlir
   }];
   let dependentDialects = ["::mlir::attn_gpu::AttnGPUDialect"];
 }
@@ -173,6 +192,8 @@ def AttnRescaleLazilyPass
     `rescale_threshold` of `t`, a warp keeps its old references as long as no
     row maximum passed one by more than `t` in log2 units (weights then stay
     below `2^t`), and skips the multiplication of its accumulators.
+
+    Example: test/passes/attn-rescale-lazily-doctest.mlir
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::attn_gpu::AttnGPUDialect",
@@ -188,6 +209,8 @@ def AttnSpecializeWarpgroupsPass
     the producer keeps the copies into channels and what they need, the consumer
     everything else. Trip counts are computed outside the roles or by the same
     ops in both. Declines with a remark where the schedule has no roles.
+
+    Example: test/passes/attn-specialize-warpgroups-doctest.mlir
   }];
   let dependentDialects = ["::mlir::attn_gpu::AttnGPUDialect"];
 }
@@ -204,6 +227,8 @@ def AttnOverlapSoftmaxPass
     that reads the previous ones was waited for, since they share registers.
 
     Declines with a remark where the loops do not have that form.
+
+    Example: test/passes/attn-overlap-softmax-doctest.mlir
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::attn_gpu::AttnGPUDialect",
