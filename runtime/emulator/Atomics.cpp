@@ -53,7 +53,7 @@ Step atomic(Context &context, const Inst &inst) {
   context.addresses(inst.operands[addressIndex], addresses);
   countTraffic(context, inst.space, addresses, bytes * vector,
                AccessKind::Atomic);
-  context.launch.lastProgress = context.launch.instructions;
+  bool changed = false;
   for (uint32_t rest = context.mask; rest; rest &= rest - 1) {
     unsigned lane = firstLane(rest);
     uint64_t key = syncKey(context, inst.space, addresses[lane]);
@@ -71,6 +71,7 @@ Step atomic(Context &context, const Inst &inst) {
       uint64_t old = 0;
       std::memcpy(&old, memory + e * bytes, bytes);
       update(inst, memory + e * bytes, sources, bytes);
+      changed |= std::memcmp(memory + e * bytes, &old, bytes) != 0;
       if (!first || inst.operands[e].kind != Operand::Register)
         continue;
       if (inst.operands[e].bytes == 8)
@@ -81,6 +82,10 @@ Step atomic(Context &context, const Inst &inst) {
     }
     observe(context, key, ordering);
   }
+  if (changed)
+    context.launch.noteProgress();
+  else
+    ++context.launch.polls;
   return Step::Next;
 }
 

@@ -59,7 +59,7 @@ void completeBarrier(Context &context, uint32_t id) {
     leaveBarrier(other, *sleeper.inst, barrier);
     block.wake(warp, fragment, true);
   }
-  context.launch.lastProgress = context.launch.instructions;
+  context.launch.noteProgress();
 }
 
 Step namedBarrier(Context &context, const Inst &inst) {
@@ -292,7 +292,7 @@ Step setmaxnreg(Context &context, const Inst &inst) {
   warp.registerBudget = warp.liveLimit = wanted;
   if (difference < 0)
     block.wakeWaiters(Wait::Registers, 0);
-  context.launch.lastProgress = context.launch.instructions;
+  context.launch.noteProgress();
   return Step::Next;
 }
 

@@ -16,7 +16,16 @@ using namespace attn::runtime::emulator;
 
 /// Warp instructions that may pass without anything that another warp could
 /// see; then the launch is taken for hung.
-static constexpr uint64_t maxIdleInstructions = 4'000'000;
+static constexpr uint64_t maxIdleInstructions = 1'000'000'000;
+/// The same while every warp that can run only polls.
+static constexpr uint64_t maxPolls = 10'000;
+/// After as many polls lanes no longer wait for the rest of their warp: what
+/// the rest polls for may be theirs to do.
+static constexpr uint64_t maxPollsBeforeBreak = 500;
+/// A turn of so many instructions without a poll is one that computes.
+static constexpr uint64_t computingTurn = 64;
+/// After so many polls a fragment's turn is over.
+static constexpr uint64_t pollsPerTurn = 16;
 
 static void initializeWarp(Warp &warp, Block &block, uint32_t index) {
   const Launch &launch = block.launch;
@@ -173,7 +182,7 @@ static void endLanes(Warp &warp, Fragment &fragment, uint32_t mask) {
   }
   if (!warp.live) {
     --block.liveWarps;
-    block.launch.lastProgress = block.launch.instructions;
+    block.launch.noteProgress();
   }
 }
 
@@ -209,6 +218,32 @@ Step attn::runtime::emulator::branch(Context &context, const Inst &inst,
   setJoin(warp, fragment, join);
   arriveAtJoin(warp, *other);
   return Step::Jump;
+}
+
+/// Lets the lanes that wait at joins go on by themselves; true if there were
+/// any.
+static bool breakJoins(Block &block) {
+  bool any = false;
+  for (Warp &warp : block.warps)
+    for (Join &join : warp.joins) {
+      if (!join.used || !join.arrived)
+        continue;
+      Fragment *fragment = freeFragment(warp);
+      if (!fragment)
+        continue;
+      *fragment = Fragment();
+      fragment->state = Fragment::Ready;
+      fragment->pc = join.pc;
+      fragment->mask = join.arrived;
+      setJoin(warp, *fragment, join.parent);
+      join.expected &= ~join.arrived;
+      join.arrived = 0;
+      any = true;
+      arriveAtJoin(warp, *fragment);
+      // The vector of joins may have moved.
+      break;
+    }
+  return any;
 }
 
 // Running.
@@ -250,7 +285,7 @@ bool Block::completeAsync() {
   for (; count && !async.empty(); --count) {
     AsyncOp op = std::move(async.front());
     async.pop_front();
-    launch.lastProgress = launch.instructions;
+    launch.noteProgress();
     if (!op.run())
       return false;
   }
@@ -264,7 +299,8 @@ static bool runFragment(Block &block, Warp &warp, Fragment &fragment,
   Context context{launch, block, warp, &fragment, 0};
   const Inst *insts = launch.program.insts.data();
   const bool checks = launch.checks;
-  while (quantum--) {
+  const uint64_t polls = launch.polls;
+  while (quantum-- && launch.polls < polls + pollsPerTurn) {
     if (fragment.pc == fragment.joinPc) {
       arriveAtJoin(warp, fragment);
       if (fragment.state != Fragment::Ready)
@@ -328,6 +364,32 @@ static void compactRaces(Block &block) {
     });
 }
 
+/// Gives each fragment of a warp that can run a turn, with a seed one of them.
+static bool runWarp(Block &block, Warp &warp, bool &ran) {
+  Launch &launch = block.launch;
+  // With a seed a turn has a random length, so that any two instructions of
+  // two warps may come in either order.
+  uint32_t slice = launch.seed ? 1 + launch.random() % 200 : 4096;
+  uint32_t first = launch.seed ? launch.random() % warpLanes : 0;
+  for (uint32_t i = 0; i < warpLanes; ++i) {
+    Fragment &fragment = warp.fragments[(first + i) % warpLanes];
+    if (fragment.state != Fragment::Ready)
+      continue;
+    ran = true;
+    uint64_t polls = launch.polls, before = launch.instructions;
+    if (!runFragment(block, warp, fragment, slice))
+      return false;
+    // Whoever computes may still do what the others poll for. (A shorter turn
+    // may just have ended before its next poll.)
+    if (fragment.state == Fragment::Ready && launch.polls == polls &&
+        launch.instructions - before >= computingTurn)
+      launch.polls = 0;
+    if (launch.seed)
+      break;
+  }
+  return true;
+}
+
 bool Block::advance(uint32_t quantum) {
   uint64_t stop = launch.instructions + quantum;
   uint32_t count = static_cast<uint32_t>(warps.size());
@@ -337,23 +399,17 @@ bool Block::advance(uint32_t quantum) {
     for (uint32_t step = 0; step < count; ++step) {
       uint32_t pick = launch.seed ? launch.random() % count : nextWarp;
       nextWarp = (nextWarp + 1) % count;
-      Warp &warp = warps[pick];
-      // With a seed a warp gets a slice of random length, so that any two
-      // instructions of two warps may come in either order.
-      uint32_t slice = launch.seed ? 1 + launch.random() % 200 : 4096;
-      for (Fragment &fragment : warp.fragments) {
-        if (fragment.state != Fragment::Ready)
-          continue;
-        ran = true;
-        if (!runFragment(*this, warp, fragment, slice))
-          return false;
-        if (launch.seed)
-          break;
-      }
+      if (!runWarp(*this, warps[pick], ran))
+        return false;
       bool copy = !async.empty() && (!launch.seed || launch.random() % 4 == 0);
       if (copy && !completeAsync())
         return false;
     }
+    if (launch.polls > maxPollsBeforeBreak && breakJoins(*this))
+      launch.noteProgress();
+    // Another block may have to act first.
+    if (launch.polls > maxPollsBeforeBreak)
+      return true;
     if (ran)
       continue;
     if (!async.empty()) {
@@ -362,7 +418,7 @@ bool Block::advance(uint32_t quantum) {
       continue;
     }
     // A random pick may have missed the only warp that can run.
-    if (!canRun())
+    if (!canRun() && !breakJoins(*this))
       return true;
   }
   return true;
@@ -442,10 +498,11 @@ Status Launch::run() {
       }
       return failure(deadlockReport(resident));
     }
-    if (instructions - lastProgress > maxIdleInstructions)
+    uint64_t idle = instructions - lastProgress;
+    if (idle > maxIdleInstructions || polls > maxPolls)
       return failure(deadlockReport(resident) +
                      "\n  (warps spin, but nothing changed for " +
-                     std::to_string(maxIdleInstructions) + " instructions)");
+                     std::to_string(idle) + " instructions)");
     if (maxInstructions && instructions > maxInstructions)
       return failure("gave up after " + std::to_string(instructions) +
                      " warp instructions");

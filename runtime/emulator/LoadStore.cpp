@@ -41,6 +41,7 @@ Step load(Context &context, const Inst &inst) {
   const Operand &address = inst.operands[inst.count];
   context.addresses(address, addresses);
   countTraffic(context, inst.space, addresses, total, AccessKind::Read);
+  context.launch.polls += ordering != Ordering::Weak;
   for (uint32_t rest = context.mask; rest; rest &= rest - 1) {
     unsigned lane = firstLane(rest);
     const uint8_t *from = accessLane(
@@ -72,7 +73,7 @@ Step store(Context &context, const Inst &inst) {
   uint64_t addresses[warpLanes];
   context.addresses(inst.operands[0], addresses);
   countTraffic(context, inst.space, addresses, total, AccessKind::Write);
-  context.launch.lastProgress = context.launch.instructions;
+  context.launch.noteProgress();
   for (uint32_t rest = context.mask; rest; rest &= rest - 1) {
     unsigned lane = firstLane(rest);
     uint8_t *to =

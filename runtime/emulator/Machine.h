@@ -265,11 +265,18 @@ struct Launch {
   std::mt19937_64 random;
   RaceTable globalRaces;
   uint64_t instructions = 0;
-  /// instructions, when something last changed for others.
+  /// `instructions`, when something last changed for others, and how often
+  /// somebody looked in vain since then.
   uint64_t lastProgress = 0;
+  uint64_t polls = 0;
   std::string fault;
   /// Synchronisation through global memory, by address.
   std::unordered_map<uint64_t, BlockClocks> releases;
+
+  void noteProgress() {
+    lastProgress = instructions;
+    polls = 0;
+  }
 
   Status run();
 };

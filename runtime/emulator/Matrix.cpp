@@ -103,7 +103,7 @@ Step stmatrix(Context &context, const Inst &inst) {
   if (!prepareRows(context, inst, inst.operands[0], true, rows))
     return Step::Fault;
   uint8_t *shared = context.block.shared.data();
-  context.launch.lastProgress = context.launch.instructions;
+  context.launch.noteProgress();
   for (unsigned i = 0; i < inst.count; ++i) {
     const uint32_t *source = context.source(inst.operands[1 + i]);
     for (unsigned lane = 0; lane < warpLanes; ++lane)

@@ -82,7 +82,7 @@ static void completePhase(Block &block, uint32_t address, Mbarrier &barrier) {
     return;
   ++barrier.phase;
   barrier.pending = barrier.count;
-  block.launch.lastProgress = block.launch.instructions;
+  block.launch.noteProgress();
   if (block.launch.checks) {
     barrier.collecting.seen.raise(barrier.agent, barrier.phase);
     barrier.released.join(barrier.collecting);
@@ -265,7 +265,7 @@ Step arriveLanes(Context &context, const Inst &inst) {
   uint64_t addresses[warpLanes];
   context.addresses(inst.operands[1], addresses);
   context.noteSync(inst);
-  context.launch.lastProgress = context.launch.instructions;
+  context.launch.noteProgress();
   for (uint32_t rest = context.mask; rest; rest &= rest - 1) {
     unsigned lane = firstLane(rest);
     int laneNumber = static_cast<int>(lane);
@@ -347,6 +347,8 @@ Step wait(Context &context, const Inst &inst) {
     return Step::Retry;
   }
   context.setPredicate(inst.operands[0], over);
+  if (!over)
+    ++context.launch.polls;
   if (over) {
     context.noteSync(inst);
     if (context.checks())

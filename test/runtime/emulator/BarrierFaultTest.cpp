@@ -81,6 +81,13 @@ static const FaultCase cases[] = {
                       "[%smem], 0; @!%p1 bra WAIT;"),
      withBarrier("1", "WAIT: mbarrier.test_wait.parity.shared::cta.b64 %p1, "
                       "[%smem], 1; @!%p1 bra WAIT;")},
+    {"LockNeverFree", "nothing changed for",
+     "st.shared.u32 [%smem], 0; bar.warp.sync -1;"
+     "WAIT: atom.shared.cas.b32 %r0, [%smem], 0, 1; setp.ne.u32 %p0, %r0, 0;"
+     "@%p0 bra WAIT;",
+     "st.shared.u32 [%smem], 0; bar.warp.sync -1;"
+     "WAIT: atom.shared.cas.b32 %r0, [%smem], 0, 1; setp.ne.u32 %p0, %r0, 0;"
+     "@%p0 bra WAIT; atom.shared.exch.b32 %r0, [%smem], 0;"},
     {"MbarrierArrivalBeyondTheCount", "arrival beyond the count",
      withBarrier("31", "mbarrier.arrive.shared::cta.b64 _, [%smem], 32;"),
      withBarrier("32", "setp.eq.u32 %p0, %t, 0; @%p0 "
