@@ -33,7 +33,10 @@ class Generator:
 
     def length(self):
         r = self.random
-        return r.choice(EDGES) if r.random() < 0.6 else r.randint(1, 400)
+        draw = r.random()
+        if draw < 0.6:
+            return r.choice(EDGES)
+        return r.randint(1, 400 if draw < 0.9 else 3000)
 
     def spec(self, **fixed):
         r = self.random
@@ -202,7 +205,7 @@ class Generator:
         """The maximum moves in late tiles, by little or by very much."""
         spec = self.spec(lse=True)
         shape = self.shape(spec)
-        step = self.random.choice([0.5, 4, 16])
+        step = self.random.choice([0.5, 4, 16, 400])
         wave = self.random.randint(1, 9)
         inputs = {
             "q": {"value": f"4 if c == 0 else sin(i * 3 + c * {wave})"},
