@@ -66,7 +66,7 @@ func.func @scheduled(%q: memref<?x?x?x64xf64>, %k: memref<?x?x?x64xf64>,
                  value(%v : memref<?x?x?x64xf64>) scale(%scale)
                  outs(%o : memref<?x?x?x64xf64>)
                  schedule(#attn.schedule<style = host, target = "host",
-                          rows = 16, keys = 16, workers = 1, stages = 1,
+                          rows = 16, keys = 16, workers = 1, query_stages = 1, stages = 1,
                           registers = [], overlap = false,
                           rescale_threshold = 0, persistent = false,
                           descending = false>)
