@@ -87,6 +87,7 @@ int Compiler::lower(Build build) {
   PassManager manager(&session.context());
   // Without MLIR flags there is nothing to apply, and this says so by failing.
   (void)applyPassManagerCLOptions(manager);
+  applyDefaultTimingPassManagerCLOptions(manager);
   build(manager);
   return succeeded(manager.run(*module)) ? kOk : kFailed;
 }
