@@ -77,27 +77,44 @@ static std::string describe(const std::string &path, llvm::Error error) {
          "', but got: " + llvm::toString(std::move(error));
 }
 
+/// Devices and pipes are written to, never replaced.
+static bool isSpecial(const std::string &path) {
+  llvm::sys::fs::file_status status;
+  if (path == "-")
+    return true;
+  return !llvm::sys::fs::status(path, status) &&
+         !llvm::sys::fs::is_regular_file(status) &&
+         !llvm::sys::fs::is_directory(status);
+}
+
+static llvm::Error writeSpecial(const OutputFile &file) {
+  std::error_code error;
+  llvm::raw_fd_ostream stream(file.path, error);
+  if (!error) {
+    stream << file.content;
+    stream.flush();
+    error = stream.error();
+    stream.clear_error();
+  }
+  return llvm::errorCodeToError(error);
+}
+
 std::optional<std::string> writeFiles(const std::vector<OutputFile> &files) {
   Transaction transaction;
+  std::vector<bool> special;
   for (const OutputFile &file : files) {
-    if (file.path == "-")
+    special.push_back(isSpecial(file.path));
+    if (special.back())
       continue;
     if (llvm::Error error = transaction.add(file))
       return describe(file.path, std::move(error));
   }
   if (llvm::Error error = transaction.commit())
     return describe(files.front().path, std::move(error));
-  for (const OutputFile &file : files) {
-    if (file.path != "-")
-      continue;
-    llvm::outs() << file.content;
-    llvm::outs().flush();
-    if (llvm::outs().has_error()) {
-      std::error_code error = llvm::outs().error();
-      llvm::outs().clear_error();
-      return describe("standard output", llvm::errorCodeToError(error));
-    }
-  }
+  for (size_t i = 0; i < files.size(); ++i)
+    if (special[i])
+      if (llvm::Error error = writeSpecial(files[i]))
+        return describe(files[i].path, std::move(error));
   return std::nullopt;
 }
 
