@@ -213,11 +213,11 @@ Step initFence(Context &context, const Inst &inst) {
 bool decodeFence(Decoder &d, Inst &inst) {
   if (d.take("mbarrier_init")) {
     inst.execute = initFence;
-    return d.need("release") && d.need("cluster");
+    return d.needTarget(90) && d.need("release") && d.need("cluster");
   }
   if (d.take("proxy")) {
     inst.execute = proxyFence;
-    if (!d.need("async"))
+    if (!d.needTarget(90) || !d.need("async"))
       return false;
     d.takeOneOf({"global", "shared::cta", "shared::cluster"});
     return true;
@@ -297,6 +297,8 @@ Step setmaxnreg(Context &context, const Inst &inst) {
 }
 
 bool decodeSetmaxnreg(Decoder &d, Inst &inst) {
+  if (!d.needTarget(90))
+    return false;
   int direction = d.takeOneOf({"inc", "dec"});
   if (direction < 0)
     return d.fail("expected .inc or .dec in 'setmaxnreg'");
@@ -313,6 +315,8 @@ bool decodeSetmaxnreg(Decoder &d, Inst &inst) {
 /// Programmatic dependent launch: launches are in order here anyway.
 bool decodeGridDependency(Decoder &d, Inst &inst) {
   inst.execute = [](Context &, const Inst &) { return Step::Next; };
+  if (!d.needTarget(90))
+    return false;
   return d.takeOneOf({"launch_dependents", "wait"}) >= 0 ||
          d.fail("expected .launch_dependents or .wait in 'griddepcontrol'");
 }

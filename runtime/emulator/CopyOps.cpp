@@ -437,6 +437,8 @@ bool decodePlainBulk(Decoder &d, Inst &inst) {
 }
 
 bool decodeBulk(Decoder &d, Inst &inst) {
+  if (!d.needTarget(90))
+    return false;
   if (d.take("commit_group")) {
     inst.execute = commitBulk;
     return true;
@@ -490,7 +492,7 @@ bool decodeAsyncCopy(Decoder &d, Inst &inst) {
 }
 
 bool decodeCp(Decoder &d, Inst &inst) {
-  if (!d.need("async"))
+  if (!d.needTarget(80) || !d.need("async"))
     return false;
   if (d.take("bulk"))
     return decodeBulk(d, inst);
@@ -522,7 +524,7 @@ bool decodeCp(Decoder &d, Inst &inst) {
 bool decodeCpReduce(Decoder &d, Inst &inst) {
   static constexpr std::initializer_list<std::string_view> operations = {
       "add", "min", "max", "inc", "dec", "and", "or", "xor"};
-  if (!d.need("async") || !d.need("bulk"))
+  if (!d.needTarget(90) || !d.need("async") || !d.need("bulk"))
     return false;
   inst.flags |= ToGlobal;
   inst.execute = bulkCopy;

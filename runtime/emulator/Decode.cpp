@@ -177,6 +177,25 @@ bool Decoder::needType(Type &type, std::initializer_list<Type> allowed) {
               quote(ast_->opcode));
 }
 
+bool Decoder::needTarget(unsigned sm) {
+  unsigned have = 0;
+  for (char c : module_.target.substr(std::min<size_t>(
+           module_.target.find('_') + 1, module_.target.size()))) {
+    if (c < '0' || c > '9' || have > 1000)
+      break;
+    have = have * 10 + static_cast<unsigned>(c - '0');
+  }
+  return have >= sm ||
+         fail(quote(ast_->opcode) + " needs target sm_" + std::to_string(sm) +
+              " or later, but the module is for " + quote(module_.target));
+}
+
+bool Decoder::needArchitecture(std::string_view architecture) {
+  return module_.target == architecture ||
+         fail(quote(ast_->opcode) + " needs target " + quote(architecture) +
+              ", but the module is for " + quote(module_.target));
+}
+
 bool Decoder::finish() {
   if (!error_.empty())
     return false;

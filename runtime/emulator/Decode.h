@@ -102,6 +102,11 @@ public:
   bool label(uint32_t &target);
   bool labels(std::vector<uint32_t> &targets);
 
+  /// An error unless the module's target has the instruction: `sm` or later,
+  /// or just the one `architecture` (sm_90a).
+  bool needTarget(unsigned sm);
+  bool needArchitecture(std::string_view architecture);
+
   bool fail(const std::string &message);
   /// Everything used up?
   bool finish();

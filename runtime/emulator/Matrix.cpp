@@ -119,7 +119,8 @@ Step stmatrix(Context &context, const Inst &inst) {
 }
 
 bool decodeMatrixAccess(Decoder &d, Inst &inst, bool isStore) {
-  if (!d.need("sync") || !d.need("aligned") || !d.need("m8n8"))
+  if (!d.needTarget(isStore ? 90 : 75) || !d.need("sync") ||
+      !d.need("aligned") || !d.need("m8n8"))
     return false;
   int count = d.takeOneOf({"x1", "x2", "x4"});
   if (count < 0)
@@ -233,7 +234,7 @@ Step mma(Context &context, const Inst &inst) {
 }
 
 bool decodeMma(Decoder &d, Inst &inst) {
-  if (!d.need("sync") || !d.need("aligned"))
+  if (!d.needTarget(80) || !d.need("sync") || !d.need("aligned"))
     return false;
   int shape = d.takeOneOf({"m16n8k16", "m16n8k8"});
   if (shape < 0)

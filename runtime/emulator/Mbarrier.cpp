@@ -408,6 +408,8 @@ bool decodeTransactions(Decoder &d, Inst &inst, uint32_t flags) {
 
 bool decodeWait(Decoder &d, Inst &inst, bool suspends) {
   inst.immediate = suspends;
+  if (suspends && !d.needTarget(90))
+    return false;
   bool parity = d.take("parity");
   takeSemantics(d);
   takeShared(d, inst);
@@ -422,6 +424,8 @@ bool decodeWait(Decoder &d, Inst &inst, bool suspends) {
 }
 
 bool decodeMbarrier(Decoder &d, Inst &inst) {
+  if (!d.needTarget(80))
+    return false;
   if (d.take("init")) {
     takeShared(d, inst);
     inst.execute = init;

@@ -149,7 +149,8 @@ Step elect(Context &context, const Inst &inst) {
 
 bool decodeElect(Decoder &d, Inst &inst) {
   inst.execute = elect;
-  return d.need("sync") && d.pair(Type::B32) && d.source(Type::B32);
+  return d.needTarget(90) && d.need("sync") && d.pair(Type::B32) &&
+         d.source(Type::B32);
 }
 
 Step activemask(Context &context, const Inst &inst) {
@@ -245,7 +246,7 @@ Step redux(Context &context, const Inst &inst) {
 }
 
 bool decodeRedux(Decoder &d, Inst &inst) {
-  if (!d.need("sync"))
+  if (!d.needTarget(80) || !d.need("sync"))
     return false;
   inst.immediate = d.takeOneOf({"add", "min", "max", "and", "or", "xor"});
   if (inst.immediate < 0)

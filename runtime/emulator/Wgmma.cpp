@@ -519,6 +519,8 @@ bool decodeMma(Decoder &d, Inst &inst) {
 }
 
 bool decodeWgmma(Decoder &d, Inst &inst) {
+  if (!d.needArchitecture("sm_90a"))
+    return false;
   int operation =
       d.takeOneOf({"mma_async", "fence", "commit_group", "wait_group"});
   if (operation == 0)

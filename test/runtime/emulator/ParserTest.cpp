@@ -129,6 +129,32 @@ TEST(ModuleErrors, AreNamed) {
   }
 }
 
+TEST(ModuleErrors, InstructionsOfAnotherTarget) {
+  const ModuleError cases[] = {
+      {".target sm_80 .entry k() { wgmma.fence.sync.aligned; }",
+       "'wgmma' needs target 'sm_90a', but the module is for 'sm_80'"},
+      {".target sm_100a .entry k() { wgmma.fence.sync.aligned; }",
+       "'wgmma' needs target 'sm_90a'"},
+      {".target sm_80 .entry k() { cp.async.bulk.commit_group; }",
+       "'cp' needs target sm_90 or later, but the module is for 'sm_80'"},
+      {".target sm_75 .entry k() { cp.async.commit_group; }",
+       "'cp' needs target sm_80 or later"},
+      {".target sm_89 .entry k() { cp.async.commit_group; }", nullptr},
+      {".target sm_100a .entry k() { cp.async.bulk.commit_group; }", nullptr},
+      {".target sm_ .entry k() { cp.async.commit_group; }",
+       "'cp' needs target sm_80 or later"},
+  };
+  for (const ModuleError &c : cases) {
+    std::unique_ptr<EmulatorDevice> device = createEmulator();
+    Expected<std::unique_ptr<Module>> module = device->load(c.text);
+    EXPECT_EQ(static_cast<bool>(module), c.message == nullptr) << c.text;
+    if (!module && c.message) {
+      EXPECT_NE(module.status().message().find(c.message), std::string::npos)
+          << module.status().message();
+    }
+  }
+}
+
 TEST(Parser, LinesCountCommentsAndAssembly) {
   KernelResult result = runKernel("// one\n/* two\n three */\nmov.u32 %x, 1;");
   // The body starts on the line after 29 of the frame.
