@@ -171,6 +171,30 @@ static std::string describeWait(const Fragment &fragment) {
   return fragment.state == Fragment::Ready ? "can run" : "sleeps";
 }
 
+/// Where the fragments of a warp are, and the lanes that wait at joins.
+static std::vector<std::string> warpStates(const Program &program,
+                                           const Warp &warp) {
+  std::vector<std::string> states;
+  for (const Fragment &fragment : warp.fragments) {
+    if (fragment.state == Fragment::Free)
+      continue;
+    const Inst &inst = program.insts[fragment.pc];
+    std::string lanes;
+    if (fragment.mask != warp.launched)
+      lanes = " lanes " + hex(fragment.mask);
+    states.push_back(lanes + " at ptx line " + number(inst.line) + " " +
+                     describeWait(fragment) + ": " + shortText(inst));
+  }
+  for (const Join &join : warp.joins)
+    if (join.used && join.arrived)
+      states.push_back(" lanes " + hex(join.arrived) +
+                       " wait for the rest of their warp at ptx line " +
+                       number(program.insts[join.pc].line));
+  if (warp.live == 0)
+    states.push_back(" ended");
+  return states;
+}
+
 std::string Block::describeState() const {
   std::string text = "\n  " + blockName(index) + ":";
   for (const auto &[address, barrier] : mbarriers) {
@@ -190,26 +214,19 @@ std::string Block::describeState() const {
   if (registerPool)
     text +=
         "\n    setmaxnreg pool: " + std::to_string(registerPool) + " registers";
-  for (const Warp &warp : warps) {
-    std::string lines;
-    for (const Fragment &fragment : warp.fragments) {
-      if (fragment.state == Fragment::Free)
-        continue;
-      const Inst &inst = launch.program.insts[fragment.pc];
-      lines += "\n    warp " + number(warp.index);
-      if (fragment.mask != warp.launched)
-        lines += " lanes " + hex(fragment.mask);
-      lines += " at ptx line " + number(inst.line) + " " +
-               describeWait(fragment) + ": " + shortText(inst);
-    }
-    for (const Join &join : warp.joins)
-      if (join.used && join.arrived)
-        lines += "\n    warp " + number(warp.index) + " lanes " +
-                 hex(join.arrived) + " wait for the rest of their warp at " +
-                 "ptx line " + number(launch.program.insts[join.pc].line);
-    if (warp.live == 0)
-      lines += "\n    warp " + number(warp.index) + " ended";
-    text += lines;
+  // Warps that do the same share a line.
+  for (size_t first = 0; first < warps.size();) {
+    std::vector<std::string> states = warpStates(launch.program, warps[first]);
+    size_t last = first;
+    while (last + 1 < warps.size() &&
+           warpStates(launch.program, warps[last + 1]) == states)
+      ++last;
+    std::string who = "\n    warp " + number(first);
+    if (last > first)
+      who = "\n    warps " + number(first) + " to " + number(last);
+    for (const std::string &state : states)
+      text += who + state;
+    first = last + 1;
   }
   return text;
 }

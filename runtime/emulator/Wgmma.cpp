@@ -340,8 +340,11 @@ void Executor::compute(bool accumulate) {
       multiply(tiles_.a[w][r / 2 % 2], tiles_.b[r / 4][r % 2], acc);
       std::memcpy(lanes, acc, sizeof acc);
     }
-  context_.launch.statistics.matrixMultiplyAdds +=
-      uint64_t(rowsM) * shape_.n * depthK;
+  Statistics &statistics = context_.launch.statistics;
+  statistics.matrixMultiplyAdds += uint64_t(rowsM) * shape_.n * depthK;
+  statistics.shared.readBytes +=
+      uint64_t(shape_.n + (shape_.aInRegisters ? 0 : rowsM)) * depthK *
+      elementBytes;
 }
 
 void Executor::markInFlight(Warp &warp) {
