@@ -27,17 +27,19 @@ bool decodeBra(Decoder &d, Inst &inst) {
   return d.label(inst.target);
 }
 
-/// An indexed branch; its lanes must agree, as those of a compiler's switch
-/// over a uniform value do.
 Step brx(Context &context, const Inst &inst) {
-  uint64_t index = 0;
-  if (!context.uniform(inst, inst.operands[0], index, "index"))
-    return Step::Fault;
-  if (index >= inst.targets.size())
-    return context.fault(inst, static_cast<int>(firstLane(context.mask)),
-                         "index " + std::to_string(index) + " is beyond the " +
-                             std::to_string(inst.targets.size()) + " targets");
-  return branch(context, inst, context.mask, inst.targets[index]);
+  const uint32_t *index = context.source(inst.operands[0]);
+  uint32_t targets[warpLanes] = {};
+  for (uint32_t rest = context.mask; rest; rest &= rest - 1) {
+    unsigned lane = firstLane(rest);
+    if (index[lane] >= inst.targets.size())
+      return context.fault(
+          inst, static_cast<int>(lane),
+          "index " + std::to_string(index[lane]) + " is beyond the " +
+              std::to_string(inst.targets.size()) + " targets");
+    targets[lane] = inst.targets[index[lane]];
+  }
+  return branchIndexed(context, inst, targets);
 }
 
 bool decodeBrx(Decoder &d, Inst &inst) {

@@ -180,7 +180,15 @@ void storeConverted(Context &context, const Inst &inst,
 }
 
 Step convert(Context &context, const Inst &inst) {
-  const uint32_t *a = context.source(inst.operands[1]);
+  const Operand &source = inst.operands[1];
+  const uint32_t *a = context.source(source);
+  uint32_t low[warpLanes];
+  if (source.bytes == 8 && typeBytes(inst.type2) < 8) {
+    // A narrow value in a 64-bit register.
+    for (unsigned lane = 0; lane < warpLanes; ++lane)
+      low[lane] = a[2 * lane];
+    a = low;
+  }
   uint64_t result[warpLanes];
   unsigned bits = 8 * typeBytes(inst.type);
   for (unsigned lane = 0; lane < warpLanes; ++lane) {

@@ -186,6 +186,31 @@ static void endLanes(Warp &warp, Fragment &fragment, uint32_t mask) {
   }
 }
 
+/// Parts the lanes of `taken` from the fragment, which has others; the two meet
+/// again at the branch's join.
+static Step split(Context &context, const Inst &inst, uint32_t taken,
+                  uint32_t target) {
+  Fragment &fragment = *context.fragment;
+  Warp &warp = context.warp;
+  int32_t join = fragment.join;
+  // A loop whose lanes leave one by one keeps to a single join.
+  if (inst.join != noJoin && fragment.joinPc != inst.join)
+    join = newJoin(warp, inst.join, fragment.mask, fragment.join);
+  Fragment *other = freeFragment(warp);
+  if (!other)
+    return context.fault(inst, -1, "internal: no fragment left");
+  *other = Fragment();
+  other->state = Fragment::Ready;
+  other->pc = target;
+  other->mask = taken;
+  setJoin(warp, *other, join);
+  fragment.mask &= ~taken;
+  ++fragment.pc;
+  setJoin(warp, fragment, join);
+  arriveAtJoin(warp, *other);
+  return Step::Jump;
+}
+
 Step attn::runtime::emulator::branch(Context &context, const Inst &inst,
                                      uint32_t taken, uint32_t target) {
   Fragment &fragment = *context.fragment;
@@ -200,24 +225,7 @@ Step attn::runtime::emulator::branch(Context &context, const Inst &inst,
     return context.fault(inst, static_cast<int>(firstLane(taken)),
                          "lanes diverge at a branch that is marked .uni");
   ++context.launch.statistics.divergentBranches;
-  Warp &warp = context.warp;
-  int32_t join = fragment.join;
-  // A loop whose lanes leave one by one keeps to a single join.
-  if (inst.join != noJoin && fragment.joinPc != inst.join)
-    join = newJoin(warp, inst.join, fragment.mask, fragment.join);
-  Fragment *other = freeFragment(warp);
-  if (!other)
-    return context.fault(inst, -1, "internal: no fragment left");
-  *other = Fragment();
-  other->state = Fragment::Ready;
-  other->pc = target;
-  other->mask = taken;
-  setJoin(warp, *other, join);
-  fragment.mask = rest;
-  ++fragment.pc;
-  setJoin(warp, fragment, join);
-  arriveAtJoin(warp, *other);
-  return Step::Jump;
+  return split(context, inst, taken, target);
 }
 
 /// Lets the lanes that wait at joins go on by themselves; true if there were
@@ -244,6 +252,30 @@ static bool breakJoins(Block &block) {
       break;
     }
   return any;
+}
+
+Step attn::runtime::emulator::branchIndexed(
+    Context &context, const Inst &inst, const uint32_t (&targets)[warpLanes]) {
+  Fragment &fragment = *context.fragment;
+  uint32_t pc = fragment.pc;
+  uint32_t left = context.mask;
+  while (left) {
+    uint32_t target = targets[firstLane(left)];
+    uint32_t same = 0;
+    for (uint32_t lane = 0; lane < warpLanes; ++lane)
+      same |= uint32_t((left >> lane & 1) && targets[lane] == target) << lane;
+    if (same == fragment.mask) {
+      fragment.pc = target;
+      return Step::Jump;
+    }
+    ++context.launch.statistics.divergentBranches;
+    fragment.pc = pc;
+    if (split(context, inst, same, target) == Step::Fault)
+      return Step::Fault;
+    left &= ~same;
+  }
+  // The lanes that the guard turned off go to the next instruction.
+  return Step::Jump;
 }
 
 // Running.
@@ -461,6 +493,10 @@ Status Launch::run() {
   std::vector<std::unique_ptr<Block>> resident;
   uint64_t next = 0;
   size_t wanted = seed ? 4 : 1;
+  uint32_t quantum = seed ? 2000 : 1 << 20;
+  if (maxInstructions)
+    quantum =
+        static_cast<uint32_t>(std::min<uint64_t>(quantum, maxInstructions + 1));
   auto failure = [&](const std::string &message) {
     return Status::launchFailed("kernel '" + program.name + "': " + message);
   };
@@ -477,7 +513,7 @@ Status Launch::run() {
       if (!block.canRun())
         continue;
       anyRan = true;
-      if (!block.advance(seed ? 2000 : 1 << 20))
+      if (!block.advance(quantum))
         return failure(fault);
       if (block.finished()) {
         std::string problem = checkBlockEnd(block);

@@ -17,6 +17,10 @@ namespace attn::runtime::emulator {
 Step branch(Context &context, const Inst &inst, uint32_t taken,
             uint32_t target);
 
+/// Sends each lane of the mask to its target.
+Step branchIndexed(Context &context, const Inst &inst,
+                   const uint32_t (&targets)[warpLanes]);
+
 /// Puts the context's fragment to sleep; the caller returns Wait or Retry.
 void sleep(Context &context, Wait wait, uint64_t key);
 

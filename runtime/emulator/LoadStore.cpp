@@ -188,6 +188,26 @@ bool decodePrefetch(Decoder &d, Inst &inst) {
   return d.address();
 }
 
+/// A policy is a hint; its value is never looked at.
+Step createpolicy(Context &context, const Inst &inst) {
+  uint64_t result[warpLanes] = {};
+  storeLanes(context, inst.operands[0], result);
+  return Step::Next;
+}
+
+bool decodeCreatepolicy(Decoder &d, Inst &inst) {
+  if (!d.needTarget(80) || !d.need("fractional"))
+    return false;
+  if (d.takeOneOf({"L2::evict_last", "L2::evict_normal", "L2::evict_first",
+                   "L2::evict_unchanged"}) < 0)
+    return d.fail("unknown priority '." + std::string(d.peek()) +
+                  "' of 'createpolicy'");
+  d.takeOneOf({"L2::evict_first", "L2::evict_unchanged"});
+  inst.execute = createpolicy;
+  return d.need("b64") && d.destination(Type::B64) &&
+         (!d.remaining() || d.source(Type::F32));
+}
+
 // Generic addresses: a space's window plus the offset.
 
 uint64_t windowOf(ptx::Space space) {
@@ -260,6 +280,7 @@ constexpr Opcode table[] = {
     {"ldu", InstClass::LoadStore, decodeLd},
     {"st", InstClass::LoadStore, decodeSt},
     {"prefetch", InstClass::LoadStore, decodePrefetch},
+    {"createpolicy", InstClass::Other, decodeCreatepolicy},
     {"cvta", InstClass::Move, decodeCvta},
     {"isspacep", InstClass::Move, decodeIsspacep},
 };

@@ -228,6 +228,11 @@ Step init(Context &context, const Inst &inst) {
                                " is initialised again without mbarrier.inval");
     if (!checkInit(context, inst, address))
       return Step::Fault;
+    // Each initialisation is an agent of its own, and their numbers are short.
+    if (block.nextAgent > UINT16_MAX)
+      return context.fault(inst, static_cast<int>(lane),
+                           "unsupported: a block initialises mbarriers more "
+                           "than 65000 times");
     Mbarrier &barrier = block.mbarriers[key];
     barrier = Mbarrier();
     barrier.count = barrier.pending = static_cast<uint32_t>(count);

@@ -196,6 +196,11 @@ const IntegerCase integerCases[] = {
      [](uint32_t a, uint32_t, uint32_t) {
        return uint32_t(int32_t(int8_t(a)));
      }},
+    {"SignExtendInWideRegister",
+     "cvt.u64.u32 %d2, %r0; cvt.s64.s8 %d2, %d2; cvt.u32.u64 %r10, %d2;",
+     [](uint32_t a, uint32_t, uint32_t) {
+       return uint32_t(int32_t(int8_t(a)));
+     }},
     {"SaturateToByte", "cvt.sat.u8.s32 %r10, %r0;",
      [](uint32_t a, uint32_t, uint32_t) {
        return uint32_t(std::min(std::max(s32(a), 0), 255));

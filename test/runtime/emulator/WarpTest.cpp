@@ -160,6 +160,15 @@ TEST(Branch, Indexed) {
               [](unsigned) { return 6; });
 }
 
+TEST(Branch, IndexedInEveryDirection) {
+  expectLanes("TABLE: .branchtargets A, B, C, A; and.b32 %r0, %t, 3;"
+              "setp.lt.u32 %p0, %t, 28; @%p0 brx.idx %r0, TABLE;"
+              "mov.u32 %r10, 9; bra END; A: mov.u32 %r10, 5; bra END;"
+              "B: mov.u32 %r10, 6; bra END; C: mov.u32 %r10, 7; END:"
+              "activemask.b32 %r1; not.b32 %r1, %r1; add.u32 %r10, %r10, %r1;",
+              [](unsigned lane) { return lane >= 28 ? 9u : 5 + lane % 4 % 3; });
+}
+
 TEST(Scope, InlineAssemblyHasItsOwnNames) {
   expectLanes("{ .reg .pred p; .reg .b32 %r0; setp.eq.u32 p, %t, 3;"
               "mov.u32 %r0, 4; selp.u32 %r10, %r0, 0, p; bra L; L: }"
