@@ -382,6 +382,12 @@ bool Decoder::resolve(const ptx::Operand &operand, Operand &result, Type type,
     return bytes >= 4 || isWarpSize ||
            fail("expected a 32 or 64-bit read of an address");
   }
+  if (type == Type::Pred && !isDestination &&
+      operand.kind == ptx::Operand::Integer) {
+    result.kind = Operand::Constant;
+    result.constant = constant(operand.integer ? UINT32_MAX : 0, 4);
+    return true;
+  }
   uint64_t bits = 0;
   if (isDestination || type == Type::Pred ||
       !immediateBits(operand, type, bits))

@@ -310,7 +310,8 @@ struct Context {
     return reinterpret_cast<uint64_t *>(destination(operand));
   }
   uint32_t predicate(const Operand &operand) const {
-    uint32_t bits = warp.predicates[operand.slot];
+    uint32_t bits =
+        operand.constant ? operand.constant[0] : warp.predicates[operand.slot];
     return operand.negated ? ~bits : bits;
   }
   void setPredicate(const Operand &operand, uint32_t bits) const {

@@ -188,6 +188,10 @@ const IntegerCase integerCases[] = {
      [](uint32_t a, uint32_t b, uint32_t c) {
        return uint32_t((s32(a) < s32(b)) == (s32(b) < s32(c)));
      }},
+    {"PredicateImmediate",
+     "mov.pred %p0, -1; mov.pred %p1, 0; and.pred %p2, %p0, %p1;"
+     "selp.u32 %r10, 1, 0, %p2; @%p0 add.u32 %r10, %r10, 2;",
+     [](uint32_t, uint32_t, uint32_t) { return 2u; }},
     {"PackAndUnpack",
      "mov.b64 %d2, {%r0, %r1}; mov.b64 {%r3, %r4}, %d2; mov.b32 {%h0, %h1}, "
      "%r3; mov.b32 %r10, {%h1, %h0}; xor.b32 %r10, %r10, %r4;",
