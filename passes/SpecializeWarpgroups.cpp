@@ -94,7 +94,21 @@ static void eraseDeadOps(Region &region) {
   });
 }
 
-static void specialize(scf::ForOp tileLoop, ScheduleAttr schedule) {
+/// Whether everything that `region` uses is in it or outside of `scope`.
+static bool isSelfContained(Region &region, Operation *scope) {
+  return !region
+              .walk([&](Operation *op) {
+                bool isInside = llvm::all_of(op->getOperands(), [&](Value v) {
+                  return region.isAncestor(v.getParentRegion()) ||
+                         !scope->isAncestor(v.getParentBlock()->getParentOp());
+                });
+                return isInside ? WalkResult::advance()
+                                : WalkResult::interrupt();
+              })
+              .wasInterrupted();
+}
+
+static LogicalResult specialize(scf::ForOp tileLoop, ScheduleAttr schedule) {
   OpBuilder builder(tileLoop);
   Location loc = tileLoop.getLoc();
   auto roles = attn_gpu::SpecializeOp::create(
@@ -108,10 +122,15 @@ static void specialize(scf::ForOp tileLoop, ScheduleAttr schedule) {
   IRMapping mapping;
   cloneProducerLoop(builder, tileLoop, mapping, tileLoop);
   eraseDeadOps(roles.getProducer());
+  if (!isSelfContained(roles.getProducer(), tileLoop)) {
+    roles.erase();
+    return failure();
+  }
 
   tileLoop->moveBefore(roles.getConsumer().front().getTerminator());
   tileLoop.walk([](attn_gpu::TMALoadOp op) { op.erase(); });
   eraseDeadOps(roles.getConsumer());
+  return success();
 }
 
 namespace {
@@ -128,7 +147,9 @@ struct AttnSpecializeWarpgroups
                         "one loop over tiles that copies");
       return;
     }
-    specialize(loops.front(), schedule);
+    if (failed(specialize(loops.front(), schedule)))
+      kernel.emitRemark("not specialized: expected copies that depend on "
+                        "neither the worker nor its data");
   }
 };
 

@@ -16,6 +16,63 @@
 
 
 gpu.module @kernels {
+  // Copies belong to the producer: here they would be a visit late.
+  // CHECK-LABEL: gpu.func @negative_copies_in_the_loop
+  // CHECK-NOT: pending(1)
+  // expected-remark @below {{not overlapped: expected loops of two matmuls with tiles from channels}}
+  gpu.func @negative_copies_in_the_loop(%q: vector<64x16xbf16>, %map: !attn_gpu.tensor_map<16x64xbf16, swizzle = 128>, %n: index, %o: memref<64x16xf32>) kernel
+      attributes {attn.schedule = #schedule} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant dense<0.0> : !fragment
+    %k = attn_gpu.channel consumers(1) : !channel
+    %v = attn_gpu.channel consumers(1) : !channel
+    %sum = scf.for %j = %c0 to %n step %c1 iter_args(%acc = %zero) -> (!fragment) {
+      attn_gpu.tma_load %map[%j, %c0] to %k[%j] : !attn_gpu.tensor_map<16x64xbf16, swizzle = 128> to !channel
+      %keys = attn_gpu.receive %k[%j] : !channel
+      %started = attn_gpu.mma_async %q, %keys transpose_b : vector<64x16xbf16>, !tile -> !attn_gpu.inflight<64x16xf32>
+      %scores = attn_gpu.mma_wait %started pending(0) : !attn_gpu.inflight<64x16xf32>
+      attn_gpu.release %k[%j] : !channel
+      %weights = math.exp2 %scores : !fragment
+      %rounded = arith.truncf %weights : !fragment to vector<64x16xbf16>
+      %values = attn_gpu.receive %v[%j] : !channel
+      %product = attn_gpu.mma_async %rounded, %values accumulator(%acc : !fragment) : vector<64x16xbf16>, !tile -> !attn_gpu.inflight<64x16xf32>
+      %next = attn_gpu.mma_wait %product pending(0) : !attn_gpu.inflight<64x16xf32>
+      attn_gpu.release %v[%j] : !channel
+      scf.yield %next : !fragment
+    }
+    vector.transfer_write %sum, %o[%c0, %c0] : !fragment, memref<64x16xf32>
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @negative_weights_used_twice
+  // CHECK-NOT: pending(1)
+  // expected-remark @below {{not overlapped: expected loops of two matmuls with tiles from channels}}
+  gpu.func @negative_weights_used_twice(%q: vector<64x16xbf16>, %n: index, %o: memref<64x16xf32>) kernel
+      attributes {attn.schedule = #schedule} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant dense<0.0> : !fragment
+    %k = attn_gpu.channel consumers(1) : !channel
+    %v = attn_gpu.channel consumers(1) : !channel
+    %sum = scf.for %j = %c0 to %n step %c1 iter_args(%acc = %zero) -> (!fragment) {
+      %keys = attn_gpu.receive %k[%j] : !channel
+      %started = attn_gpu.mma_async %q, %keys transpose_b : vector<64x16xbf16>, !tile -> !attn_gpu.inflight<64x16xf32>
+      %scores = attn_gpu.mma_wait %started pending(0) : !attn_gpu.inflight<64x16xf32>
+      attn_gpu.release %k[%j] : !channel
+      %weights = math.exp2 %scores : !fragment
+      %rounded = arith.truncf %weights : !fragment to vector<64x16xbf16>
+      %shown = arith.extf %rounded : vector<64x16xbf16> to !fragment
+      %values = attn_gpu.receive %v[%j] : !channel
+      %product = attn_gpu.mma_async %rounded, %values accumulator(%acc : !fragment) : vector<64x16xbf16>, !tile -> !attn_gpu.inflight<64x16xf32>
+      %next = attn_gpu.mma_wait %product pending(0) : !attn_gpu.inflight<64x16xf32>
+      attn_gpu.release %v[%j] : !channel
+      scf.yield %next : !fragment
+    }
+    vector.transfer_write %sum, %o[%c0, %c0] : !fragment, memref<64x16xf32>
+    gpu.return
+  }
+
   // CHECK-LABEL: gpu.func @negative_one_matmul
   // CHECK-NOT: pending(1)
   // expected-remark @below {{not overlapped: expected loops of two matmuls with tiles from channels}}

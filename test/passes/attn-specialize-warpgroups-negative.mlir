@@ -63,4 +63,21 @@ gpu.module @kernels {
     }
     gpu.return
   }
+
+  // CHECK-LABEL: gpu.func @negative_copy_of_a_worker
+  // CHECK-NOT: attn_gpu.specialize
+  // expected-remark @below {{not specialized: expected copies that depend on neither the worker nor its data}}
+  gpu.func @negative_copy_of_a_worker(%map: !map, %n: index) kernel
+      attributes {attn.schedule = #schedule} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %channel = attn_gpu.channel consumers(1) : !channel
+    scf.for %tile = %c0 to %n step %c1 {
+      %worker = attn_gpu.worker_id
+      attn_gpu.tma_load %map[%worker, %c0] to %channel[%tile] : !map to !channel
+      %t = attn_gpu.receive %channel[%tile] : !channel
+      attn_gpu.release %channel[%tile] : !channel
+    }
+    gpu.return
+  }
 }
