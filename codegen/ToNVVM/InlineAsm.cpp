@@ -61,70 +61,56 @@ static void printRegisters(llvm::raw_ostream &os, int64_t from, int64_t count) {
   os << '}';
 }
 
-/// Puts the descriptor of a k-step into register `name`.
-static void printDescriptor(llvm::raw_ostream &os, StringRef name,
-                            const MatrixOperand &operand, int64_t number,
-                            int64_t step) {
-  os << "add.s32 " << name << "_low, $" << number << ", " << operand.steps[step]
-     << ";\n"
-     << "mov.b64 " << name << ", {" << name << "_low, " << name << "_high};\n";
-}
-
-static void printDescriptorRegisters(llvm::raw_ostream &os, StringRef name,
-                                     const MatrixOperand &operand) {
-  os << ".reg .b64 " << name << ";\n"
-     << ".reg .b32 " << name << "_low, " << name << "_high;\n"
-     << "mov.b32 " << name << "_high, " << operand.high << ";\n";
+/// Puts descriptors of A that are no operands into registers a0, a1, ...
+static void printDescriptors(llvm::raw_ostream &os, ArrayRef<int64_t> steps,
+                             int64_t last) {
+  for (auto [i, step] : llvm::enumerate(steps))
+    os << ".reg .b64 a" << i << ";\n"
+       << "add.s64 a" << i << ", $" << last << ", " << step << ";\n";
 }
 
 // `nvvm.wgmma.mma_async` takes A from shared memory only, and a fence or commit
 // of its own would have to name every register again. As one block the fence
 // sees the accumulators and A as they are when the products start, and LLVM has
-// one operation where there would be one per 16 of the inner dimension. The
-// descriptors are stepped inside: LLVM would hoist each out of the loop and
-// keep dozens of 64-bit values alive.
+// one operation where there would be one per 16 of the inner dimension.
 SmallVector<Value> mlir::attn_gpu::emitMatmulChain(ImplicitLocOpBuilder &b,
                                                    const MatmulChain &chain) {
   int64_t count = chain.columns / 2;
   bool accumulates = !chain.accumulator.empty();
-  bool aInRegisters = !chain.aRegisters.empty();
   SmallVector<std::string> constraints;
-  SmallVector<Value> operands(chain.accumulator);
   addAccumulators(count, accumulates, constraints);
   int64_t aNumber = constraints.size();
-  if (aInRegisters)
-    operands.append(chain.aRegisters);
-  else
-    operands.push_back(chain.a.low);
-  operands.push_back(chain.b.low);
-  int64_t bNumber = count + operands.size() - 1;
-  constraints.append(operands.size() - chain.accumulator.size(), "r");
+  int64_t bNumber = aNumber + chain.a.size();
+  constraints.append(chain.a.size(), chain.aInRegisters ? "r" : "l");
+  constraints.append(chain.b.size(), "l");
   constraints.push_back(kMemoryClobber.str());
+  SmallVector<Value> operands(chain.accumulator);
+  operands.append(chain.a);
+  operands.append(chain.b);
 
   StringRef type = chain.elementType.isF16() ? "f16" : "bf16";
   std::string text;
   llvm::raw_string_ostream os(text);
   os << "{\n";
-  if (!aInRegisters)
-    printDescriptorRegisters(os, "a", chain.a);
-  printDescriptorRegisters(os, "b", chain.b);
+  printDescriptors(os, chain.aSteps, bNumber - 1);
   os << "wgmma.fence.sync.aligned;\n";
-  for (int64_t step = 0, e = chain.b.steps.size(); step < e; ++step) {
-    if (!aInRegisters)
-      printDescriptor(os, "a", chain.a, aNumber, step);
-    printDescriptor(os, "b", chain.b, bNumber, step);
+  int64_t numGiven = chain.a.size();
+  for (int64_t step = 0, e = chain.b.size(); step < e; ++step) {
     os << "wgmma.mma_async.sync.aligned.m64n" << chain.columns << "k16.f32."
        << type << '.' << type << ' ';
     printRegisters(os, 0, count);
     os << ", ";
-    if (aInRegisters)
+    if (chain.aInRegisters)
       printRegisters(os, aNumber + 4 * step, 4);
+    else if (step < numGiven)
+      os << '$' << aNumber + step;
     else
-      os << 'a';
+      os << 'a' << step - numGiven;
     // Scale of the accumulator, then signs of A and B, then which are
     // transposed; A in registers has no transposed form.
-    os << ", b, " << (accumulates || step > 0) << ", 1, 1, "
-       << (aInRegisters ? "" : "0, ") << chain.transposeB << ";\n";
+    os << ", $" << bNumber + step << ", " << (accumulates || step > 0)
+       << ", 1, 1, " << (chain.aInRegisters ? "" : "0, ") << chain.transposeB
+       << ";\n";
   }
   if (chain.commit)
     os << "wgmma.commit_group.sync.aligned;\n";

@@ -17,24 +17,17 @@
 
 namespace mlir::attn_gpu {
 
-/// A shared-memory operand of wgmma. The upper half of a descriptor is a
-/// constant of the layout; the lower holds the address, in units of 16 bytes.
-struct MatrixOperand {
-  /// Lower half at k-step 0.
-  Value low;
-  uint32_t high = 0;
-  /// What to add to `low` for each k-step.
-  SmallVector<int64_t> steps;
-};
-
 /// One chain of m64nNk16 products over the whole inner dimension.
 struct MatmulChain {
   int64_t columns;
   Type elementType;
-  /// A in registers, 4 per k-step; or in shared memory if empty.
-  SmallVector<Value> aRegisters;
-  MatrixOperand a;
-  MatrixOperand b;
+  /// A in registers, 4 per k-step, or descriptors of the first k-steps.
+  SmallVector<Value> a;
+  bool aInRegisters;
+  /// What to add to the last descriptor of A for each k-step that has none.
+  SmallVector<int64_t> aSteps;
+  /// A descriptor per k-step.
+  SmallVector<Value> b;
   /// B is MN-major.
   bool transposeB;
   /// Scalars to add to; none: the first product overwrites.

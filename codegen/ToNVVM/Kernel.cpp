@@ -93,7 +93,10 @@ FailureOr<Kernel> mlir::attn_gpu::analyzeKernel(gpu::GPUFuncOp function) {
            << "expected the attribute " << kWarpsPerWorkerAttr
            << " to be a power of 2";
   kernel.warpsPerWorker = warps.getInt();
-  kernel.isSpecialized = !function.getBody().getOps<SpecializeOp>().empty();
+  for (auto specialize : function.getBody().getOps<SpecializeOp>()) {
+    kernel.isSpecialized = true;
+    kernel.registers = specialize.getConsumerRegisters();
+  }
   placeChannels(function, kernel);
   if (failed(verifyBlock(function, kernel)))
     return failure();

@@ -41,6 +41,8 @@ struct Kernel {
   int64_t warpsPerWorker = 0;
   /// Whether the block splits into producer and consumers.
   bool isSpecialized = false;
+  /// Registers of a thread that computes.
+  int64_t registers = 255;
   int64_t sharedBytes = 0;
   llvm::MapVector<Operation *, ChannelPlace> channels;
 

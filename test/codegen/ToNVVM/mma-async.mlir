@@ -2,6 +2,7 @@
 
 #q = #attn_gpu.panels<rows = 128, swizzle = 128>
 #k = #attn_gpu.panels<rows = 80, swizzle = 128>
+#w = #attn_gpu.panels<rows = 64, swizzle = 128>
 #n = #attn_gpu.panels<rows = 32, swizzle = 32>
 !qch = !attn_gpu.channel<128x80xbf16, stages = 1, #q>
 !kch = !attn_gpu.channel<80x80xbf16, stages = 1, #k>
@@ -22,27 +23,29 @@ gpu.module @kernels {
     %q = attn_gpu.receive %qch[%c0] : !qch
     %k = attn_gpu.receive %kch[%c0] : !kch
     %mine = attn_gpu.subtile %q[%c0] : !qtile to !mine
-    // The lower half of a descriptor: address in units of 16 bytes, leading
-    // offset 1.
+    // A descriptor: address in units of 16 bytes, leading offset 1, groups of
+    // 8 rows 1024 bytes apart, swizzle of 128 bytes.
     // CHECK: %[[MASK:.*]] = llvm.mlir.constant(262143 : i32)
     // CHECK: %[[ADDRESS:.*]] = llvm.and %{{.*}}, %[[MASK]]
     // CHECK: %[[UNITS:.*]] = llvm.lshr %[[ADDRESS]]
-    // CHECK: %[[FIELDS:.*]] = llvm.mlir.constant(65536 : i32)
-    // CHECK: %[[B:.*]] = llvm.or %[[UNITS]], %[[FIELDS]]
-    // CHECK: %[[A:.*]] = llvm.or
-    // CHECK: llvm.inline_asm has_side_effects "{
-    // CHECK-SAME: mov.b32 a_high, 1073741888;
-    // CHECK-SAME: wgmma.fence.sync.aligned;
+    // CHECK: %[[WIDE:.*]] = llvm.zext %[[UNITS]] : i32 to i64
+    // CHECK: %[[FIELDS:.*]] = llvm.mlir.constant(4611686293305360384 : i64)
+    // CHECK: %[[B0:.*]] = llvm.or %[[WIDE]], %[[FIELDS]]
+    // CHECK: llvm.mlir.constant(6 : i64)
+    // CHECK: %[[B3:.*]] = llvm.add %[[B0]]
+    // CHECK: llvm.mlir.constant(640 : i64)
+    // CHECK: %[[B4:.*]] = llvm.add %[[B0]]
+    // CHECK: %[[A0:.*]] = llvm.or
+    // CHECK: llvm.mlir.constant(1024 : i64)
+    // CHECK: %[[A4:.*]] = llvm.add %[[A0]]
+    // CHECK: llvm.inline_asm has_side_effects "{{[{]}}\0Awgmma.fence.sync.aligned;
     // The first step overwrites: what the registers held does not matter.
-    // CHECK-SAME: add.s32 a_low, $40, 0;
-    // CHECK-SAME: add.s32 b_low, $41, 0;
-    // CHECK-SAME: wgmma.mma_async.sync.aligned.m64n80k16.f32.bf16.bf16 {$0, {{.*}}, $39}, a, b, 0, 1, 1, 0, 0;
-    // CHECK-SAME: add.s32 a_low, $40, 6;
-    // CHECK-SAME: add.s32 a_low, $40, 1024;
-    // CHECK-SAME: add.s32 b_low, $41, 640;
-    // CHECK-SAME: $39}, a, b, 1, 1, 1, 0, 0;
-    // CHECK-SAME: wgmma.commit_group.sync.aligned;
-    // CHECK-SAME: "=f,{{.*}},=f,r,r,~{memory}" %[[A]], %[[B]]
+    // CHECK-SAME: wgmma.mma_async.sync.aligned.m64n80k16.f32.bf16.bf16 {$0, {{.*}}, $39}, $40, $45, 0, 1, 1, 0, 0;
+    // CHECK-SAME: $39}, $44, $49, 1, 1, 1, 0, 0;
+    // CHECK-SAME: wgmma.commit_group.sync.aligned;\0A}", "=f,
+    // CHECK-SAME: =f,l,l,l,l,l,l,l,l,l,l,~{memory}" %[[A0]],
+    // CHECK-SAME: %[[A4]], %[[B0]],
+    // CHECK-SAME: %[[B3]], %[[B4]] :
     // CHECK-COUNT-40: llvm.extractvalue
     // CHECK-NOT: llvm.extractvalue
     %s = attn_gpu.mma_async %mine, %k transpose_b : !mine, !ktile -> !attn_gpu.inflight<64x80xf32>
@@ -60,16 +63,16 @@ gpu.module @kernels {
     %p32 = vector.broadcast %x : f32 to vector<64x80xf32>
     %p = arith.truncf %p32 : vector<64x80xf32> to vector<64x80xbf16>
     %acc = vector.broadcast %x : f32 to vector<64x80xf32>
-    // CHECK: llvm.mlir.constant(41943040 : i32)
-    // CHECK: %[[B:.*]] = llvm.or
-    // CHECK: llvm.inline_asm has_side_effects "{
-    // CHECK-SAME: wgmma.fence.sync.aligned;
-    // CHECK-SAME: $39}, {$80, $81, $82, $83}, b, 1, 1, 1, 1;
-    // CHECK-SAME: add.s32 b_low, $100, 512;
-    // CHECK-SAME: $39}, {$96, $97, $98, $99}, b, 1, 1, 1, 1;
+    // CHECK: llvm.mlir.constant(4611686293347237888 : i64)
+    // CHECK: %[[B0:.*]] = llvm.or
+    // CHECK: llvm.mlir.constant(512 : i64)
+    // CHECK: %[[B4:.*]] = llvm.add %[[B0]]
+    // CHECK: llvm.inline_asm has_side_effects "{{[{]}}\0Awgmma.fence.sync.aligned;
+    // CHECK-SAME: $39}, {$80, $81, $82, $83}, $100, 1, 1, 1, 1;
+    // CHECK-SAME: $39}, {$96, $97, $98, $99}, $104, 1, 1, 1, 1;
     // CHECK-SAME: =f,0,1,
-    // CHECK-SAME: ,39,r,r,
-    // CHECK-SAME: %[[X]], %{{.*}}, %[[B]] :
+    // CHECK-SAME: ,39,r,
+    // CHECK-SAME: ,r,l,l,l,l,l,~{memory}" %[[X]], %{{.*}}, %[[B4]] :
     %o = attn_gpu.mma_async %p, %v accumulator(%acc : vector<64x80xf32>) : vector<64x80xbf16>, !ktile -> !attn_gpu.inflight<64x80xf32>
     gpu.return
   }
@@ -84,9 +87,28 @@ gpu.module @kernels {
     %p = arith.truncf %p32 : vector<64x32xf32> to vector<64x32xf16>
     %acc = arith.constant dense<0.0> : vector<64x16xf32>
     // Swizzle of 32 bytes: mode 3, groups of 8 rows 256 bytes apart.
-    // CHECK: mov.b32 b_high, 3221225488;
-    // CHECK-SAME: m64n16k16.f32.f16.f16 {$0, $1, $2, $3, $4, $5, $6, $7}, {$8, $9, $10, $11}, b, 0, 1, 1, 1;
+    // CHECK: llvm.mlir.constant(-4611685949703716864 : i64)
+    // CHECK: m64n16k16.f32.f16.f16 {$0, $1, $2, $3, $4, $5, $6, $7}, {$8, $9, $10, $11}, $16, 0, 1, 1, 1;
     %o = attn_gpu.mma_async %p, %v accumulator(%acc : vector<64x16xf32>) : vector<64x32xf16>, !attn_gpu.tile<32x16xf16, #n> -> !attn_gpu.inflight<64x16xf32>
+    gpu.return
+  }
+
+  // Where registers are few, not every step's descriptor is kept.
+  // CHECK-LABEL: llvm.func @few_registers
+  gpu.func @few_registers() kernel attributes {known_block_size = array<i32: 512, 1, 1>, attn_gpu.warps_per_worker = 4 : i64} {
+    %c0 = arith.constant 0 : index
+    %wide = attn_gpu.channel consumers(1) : !attn_gpu.channel<64x128xbf16, stages = 1, #w>
+    attn_gpu.specialize producer(32) {
+    } consumers(3, 160) {
+      %q = attn_gpu.receive %wide[%c0] : !attn_gpu.channel<64x128xbf16, stages = 1, #w>
+      // CHECK: .reg .b64 a0;
+      // CHECK-SAME: add.s64 a0, $37, 2;
+      // CHECK-SAME: add.s64 a1, $37, 4;
+      // CHECK-SAME: {$0, {{.*}}, $31}, $37, $43, 1, 1, 1, 0, 0;
+      // CHECK-SAME: {$0, {{.*}}, $31}, a0, $44, 1, 1, 1, 0, 0;
+      // CHECK-SAME: {$0, {{.*}}, $31}, a1, $45, 1, 1, 1, 0, 0;
+      %s = attn_gpu.mma_async %q, %q transpose_b : !attn_gpu.tile<64x128xbf16, #w>, !attn_gpu.tile<64x128xbf16, #w> -> !attn_gpu.inflight<64x64xf32>
+    }
     gpu.return
   }
 
