@@ -85,3 +85,16 @@ func.func @caller(%n: index) {
   call @called(%n) : (index) -> ()
   return
 }
+
+// -----
+
+#schedule = #attn.schedule<style = fa3, target = "sm_90a", rows = 16, keys = 16,
+                           workers = 2, query_stages = 1, stages = 2, registers = [24, 240],
+                           overlap = true, rescale_threshold = 8,
+                           persistent = false, descending = false>
+func.func @half_a_warp(%n: index) {
+  // expected-error @below {{expected rows per worker and keys to be multiples of 16, but got 8}}
+  scf.forall (%b, %h, %t) in (%n, %n, %n) {
+  } {attn.schedule = #schedule}
+  return
+}

@@ -9,6 +9,10 @@
                              registers = [24, 240], overlap = true,
                              rescale_threshold = 8, persistent = false,
                              descending = true>
+#host = #attn.schedule<style = host, target = "host", rows = 4, keys = 4,
+                       workers = 1, query_stages = 1, stages = 1,
+                       registers = [], overlap = false, rescale_threshold = 0,
+                       persistent = false, descending = false>
 #no_roles = #attn.schedule<style = fa2, target = "sm_80", rows = 64, keys = 16,
                            workers = 4, query_stages = 1, stages = 1, registers = [],
                            overlap = false, rescale_threshold = 0,
@@ -18,6 +22,14 @@
 func.func @negative_no_tile_loop(%n: index) {
   scf.forall (%i, %j, %k) in (%n, %n, %n) {
   }
+  return
+}
+
+// CHECK-LABEL: func.func @negative_host
+// CHECK: scf.forall
+func.func @negative_host(%n: index) {
+  scf.forall (%b, %h, %t) in (%n, %n, %n) {
+  } {attn.schedule = #host}
   return
 }
 
