@@ -20,8 +20,14 @@ static void listTargetLimits(const Spec &spec, Errors &reasons) {
   if (narrow && !target.isHost() && !target.fp8)
     reasons.push_back("dtype: " + spec.target +
                       " has no matrix instructions for e4m3");
-  if (!target.wgmma || !target.tma)
-    reasons.push_back("target: " + spec.target + " is not implemented yet");
+  if (target.isHost())
+    reasons.push_back("target: host is not implemented yet");
+  else if (!target.wgmma)
+    reasons.push_back("target: " + spec.target +
+                      " is not implemented yet; it has no wgmma" +
+                      (target.tma ? "" : ", no tma") + " and " +
+                      std::to_string(target.sharedBytesPerBlock) +
+                      " bytes of shared memory per block");
 }
 
 static void listTypes(const Spec &spec, Errors &reasons) {
