@@ -222,7 +222,7 @@ LogicalResult CopyRewriter::rewrite(vector::TransferReadOp read) {
   Type element = type.getElementType();
   auto channelType = attn_gpu::ChannelType::get(
       builder.getContext(), {blockRows, type.getDimSize(1)}, element,
-      inKeyLoop ? schedule.getStages() : 1, layout);
+      inKeyLoop ? schedule.getStages() : schedule.getQueryStages(), layout);
   Value channel = getChannel(read, channelType);
   SmallVector<int64_t> box(map.getNumDims(), 1);
   box[row.getPosition()] = blockRows;

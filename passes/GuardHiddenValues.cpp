@@ -120,10 +120,12 @@ Value Guard::read(vector::TransferReadOp like, Value position, Value column,
   indices[cast<AffineDimExpr>(map.getResult(1)).getPosition()] = column;
   auto type = VectorType::get({numRows, numColumns},
                               like.getVectorType().getElementType());
+  // A single row is a key, which the loop keeps inside; columns stay inside
+  // wherever those of the tile do.
   Value values = vector::TransferReadOp::create(
       builder, loc, type, like.getBase(), indices, AffineMapAttr::get(map),
       like.getPadding(), /*mask=*/Value(),
-      builder.getBoolArrayAttr({false, false}));
+      builder.getBoolArrayAttr({numRows == 1, like.getInBoundsValues()[1]}));
   return arith::ExtFOp::create(builder, loc, type.clone(f32), values);
 }
 

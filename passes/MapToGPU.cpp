@@ -82,8 +82,9 @@ private:
   }
 
   gpu::GPUFuncOp createFunction();
-  Value headsPerSection(Value numHeads);
-  void mapTileNumber(Value tile, Value section, ArrayRef<Value> bounds);
+  Value headsPerSection();
+  Value turnEveryOtherRound(Value tile, Value grid, Value numTiles);
+  void mapTileNumber(Value tile, ArrayRef<Value> bounds);
   void cloneTiles();
 
   func::FuncOp func;
@@ -92,6 +93,8 @@ private:
   OpBuilder builder;
   Location loc;
   IRMapping mapping;
+  /// Heads of a section, its tiles, and all heads.
+  Value section, perSection, numHeads;
 };
 
 } // namespace
@@ -113,7 +116,7 @@ gpu::GPUFuncOp KernelBuilder::createFunction() {
 
 /// How many heads' streamed tensors fit in a section: those that the loops of
 /// a tile read, each of its whole length.
-Value KernelBuilder::headsPerSection(Value numHeads) {
+Value KernelBuilder::headsPerSection() {
   Value one = index(1);
   if (!schedule.getDescending())
     return one;
@@ -137,11 +140,26 @@ Value KernelBuilder::headsPerSection(Value numHeads) {
   return max(min(fitting, numHeads), one);
 }
 
+/// Every other round of a persistent grid goes through its tiles backwards:
+/// with tiles in order of length, the block that got the longest of one round
+/// gets the shortest of the next.
+Value KernelBuilder::turnEveryOtherRound(Value tile, Value grid,
+                                         Value numTiles) {
+  if (!schedule.getDescending() || !schedule.getPersistent())
+    return tile;
+  Value round = div(tile, grid);
+  Value first = mul(round, grid);
+  Value size = min(grid, sub(numTiles, first));
+  Value last = sub(add(first, size), index(1));
+  Value turned = sub(last, sub(tile, first));
+  Value isOdd = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                      rem(round, index(2)), index(1));
+  return arith::SelectOp::create(builder, loc, isOdd, turned, tile);
+}
+
 /// Maps the induction variables of the tile loop to parts of `tile`.
-void KernelBuilder::mapTileNumber(Value tile, Value section,
-                                  ArrayRef<Value> bounds) {
-  Value numHeads = mul(bounds[0], bounds[1]), numRowTiles = bounds[2];
-  Value perSection = mul(section, numRowTiles);
+void KernelBuilder::mapTileNumber(Value tile, ArrayRef<Value> bounds) {
+  Value numRowTiles = bounds[2];
   Value sectionNumber = div(tile, perSection);
   Value inSection = rem(tile, perSection);
   Value firstHead = mul(sectionNumber, section);
@@ -187,25 +205,28 @@ void KernelBuilder::build() {
   for (OpFoldResult bound : tiles.getMixedUpperBound())
     bounds.push_back(mapping.lookupOrDefault(
         getValueOrCreateConstantIndexOp(builder, loc, bound)));
-  Value numHeads = mul(bounds[0], bounds[1]);
+  numHeads = mul(bounds[0], bounds[1]);
   Value numTiles = mul(numHeads, bounds[2]);
-  Value section = headsPerSection(numHeads);
+  section = headsPerSection();
+  perSection = mul(section, bounds[2]);
   Value block = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
   Value grid = gpu::GridDimOp::create(builder, loc, gpu::Dimension::x);
   auto loop = scf::ForOp::create(builder, loc, block, numTiles, grid);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  mapTileNumber(loop.getInductionVar(), section, bounds);
+  mapTileNumber(turnEveryOtherRound(loop.getInductionVar(), grid, numTiles),
+                bounds);
   cloneTiles();
   builder.setInsertionPointAfter(loop);
   gpu::ReturnOp::create(builder, loc);
 }
 
-/// The tiled loop of a function, or null where there is none.
+/// The loop over tiles that a function has for a GPU, or null.
 static scf::ForallOp getTileLoop(func::FuncOp func) {
   scf::ForallOp found;
   func.walk([&](scf::ForallOp loop) {
-    if (!loop->hasAttrOfType<ScheduleAttr>(kScheduleAttr))
+    auto schedule = loop->getAttrOfType<ScheduleAttr>(kScheduleAttr);
+    if (!schedule || schedule.getStyle() == Style::Host)
       return WalkResult::advance();
     found = loop;
     return WalkResult::interrupt();
@@ -219,6 +240,12 @@ static LogicalResult checkFunction(func::FuncOp func, scf::ForallOp tiles) {
   if (tiles->getParentOp() != func || tiles.getRank() != 3)
     return tiles.emitOpError() << "expected a loop over (batch, head, query "
                                   "tile) at the top level of a function";
+  auto schedule = tiles->getAttrOfType<ScheduleAttr>(kScheduleAttr);
+  for (int64_t extent : {schedule.getRowsPerWorker(), schedule.getKeys()})
+    if (extent % kRowsPerWarp != 0)
+      return tiles.emitOpError()
+             << "expected rows per worker and keys to be multiples of "
+             << kRowsPerWarp << ", but got " << extent;
   if (func.getNumResults() != 0)
     return func.emitOpError()
            << "expected no results, but got " << func.getNumResults();

@@ -162,10 +162,32 @@ static void cut(Iteration &iteration) {
     if (usesAny(&op, followers)) {
       iteration.following.push_back(&op);
       followers.insert(op.result_begin(), op.result_end());
-    } else if (!beforeValues.contains(&op)) {
+    } else {
+      // With what the values need as well, since they belong to another visit.
       iteration.softmax.push_back(&op);
     }
   }
+}
+
+/// Whether the parts depend on each other only as the pipeline has it.
+static bool canPipeline(Iteration &iteration) {
+  scf::ForOp loop = iteration.loop;
+  if (!iteration.values.wait.getResult().hasOneUse() ||
+      !iteration.weights->hasOneUse() ||
+      !loop.getBody()->getOps<attn_gpu::TMALoadOp>().empty())
+    return false;
+  // The values of a visit are found from its number alone, and its scores
+  // without the accumulator, which is still being written.
+  llvm::DenseSet<Value> carried(loop.getRegionIterArgs().begin(),
+                                loop.getRegionIterArgs().end());
+  llvm::DenseSet<Value> accumulator = {
+      loop.getRegionIterArg(iteration.accumulator)};
+  return llvm::all_of(iteration.beforeValues,
+                      [&](Operation *op) {
+                        return isMemoryEffectFree(op) && !usesAny(op, carried);
+                      }) &&
+         llvm::none_of(iteration.beforeScores,
+                       [&](Operation *op) { return usesAny(op, accumulator); });
 }
 
 static std::optional<Iteration> matchIteration(scf::ForOp loop) {
@@ -174,6 +196,8 @@ static std::optional<Iteration> matchIteration(scf::ForOp loop) {
   if (!matchPattern(loop.getStep(), m_One()) || !matchProducts(iteration))
     return std::nullopt;
   cut(iteration);
+  if (!canPipeline(iteration))
+    return std::nullopt;
   return iteration;
 }
 
@@ -208,6 +232,7 @@ private:
   SmallVector<Value> buildLoop(Iteration iteration, Value from,
                                ValueRange state);
   SmallVector<Value> buildEpilogue(Value end, ValueRange state);
+  SmallVector<attn_gpu::ReleaseOp> takeOuterReleases();
 
   Chain chain;
   OpBuilder builder;
@@ -311,6 +336,26 @@ SmallVector<Value> Pipeliner::buildEpilogue(Value end, ValueRange state) {
   return results;
 }
 
+/// The releases behind the chain of tiles that only its scores read, like Q:
+/// the last of these is done before the last product with the values starts.
+SmallVector<attn_gpu::ReleaseOp> Pipeliner::takeOuterReleases() {
+  SmallVector<attn_gpu::ReleaseOp> releases;
+  Value tile = chain.front().scores.start.getA();
+  if (auto part = tile.getDefiningOp<attn_gpu::SubtileOp>())
+    tile = part.getSource();
+  auto receive = tile.getDefiningOp<attn_gpu::ReceiveOp>();
+  if (!receive)
+    return releases;
+  Block *block = chain.front().loop->getBlock();
+  for (Operation *user : receive.getChannel().getUsers()) {
+    auto release = dyn_cast<attn_gpu::ReleaseOp>(user);
+    if (release && release->getBlock() == block &&
+        release.getSlot() == receive.getSlot())
+      releases.push_back(release);
+  }
+  return releases;
+}
+
 void Pipeliner::run() {
   scf::ForOp first = chain.front().loop, last = chain.back().loop;
   Value end = last.getUpperBound();
@@ -319,7 +364,10 @@ void Pipeliner::run() {
       builder, loc, arith::CmpIPredicate::sgt, end, first.getLowerBound());
   auto guard = scf::IfOp::create(builder, loc, last.getResultTypes(), isVisited,
                                  /*withElseRegion=*/true);
+  SmallVector<attn_gpu::ReleaseOp> releases = takeOuterReleases();
   builder.setInsertionPointToEnd(&guard.getElseRegion().front());
+  for (attn_gpu::ReleaseOp release : releases)
+    builder.clone(*release);
   scf::YieldOp::create(builder, loc, first.getInitArgs());
 
   builder.setInsertionPointToEnd(&guard.getThenRegion().front());
@@ -330,6 +378,10 @@ void Pipeliner::run() {
     if (iteration.loop != first)
       from = iteration.loop.getLowerBound();
     state = buildLoop(iteration, from, state);
+  }
+  for (attn_gpu::ReleaseOp release : releases) {
+    builder.clone(*release);
+    release.erase();
   }
   scf::YieldOp::create(builder, loc, buildEpilogue(end, state));
 

@@ -236,4 +236,17 @@ def AttnOverlapSoftmaxPass
   ];
 }
 
+def AttnHoistToHostPass : Pass<"attn-hoist-to-host", "::mlir::gpu::GPUFuncOp"> {
+  let summary = "let the host compute what depends on sizes alone";
+  let description = [{
+    Index arithmetic at the top of a kernel on sizes of its arguments becomes
+    arguments with an `attn_gpu.formula`, which the manifest hands to whoever
+    launches the kernel. Tile counts and the order of tiles then cost neither
+    registers nor divisions.
+
+    Example: test/passes/attn-hoist-to-host-doctest.mlir
+  }];
+  let dependentDialects = ["::mlir::attn_gpu::AttnGPUDialect"];
+}
+
 #endif // ATTN_PASSES_PASSES_TD

@@ -48,6 +48,7 @@ void attn::buildKernelPipeline(OpPassManager &pm) {
   kernel.addPass(createAttnSpecializeWarpgroupsPass());
   // The consumer's loops are free of copies only after specialization.
   kernel.addPass(createAttnOverlapSoftmaxPass());
+  kernel.addPass(createAttnHoistToHostPass());
   kernel.addPass(createCSEPass());
 }
 

@@ -116,6 +116,9 @@ KernelDescription mlir::attn::describeKernel(gpu::GPUFuncOp kernel) {
                                                       attn_gpu::kMapOfAttr);
     description.mapOf.push_back(mapOf ? std::optional<unsigned>(mapOf.getInt())
                                       : std::nullopt);
+    auto formula = kernel.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
+                                                       attn_gpu::kFormulaAttr);
+    description.formulas.push_back(formula ? formula.str() : "");
   }
   if (auto block = kernel.getKnownBlockSize())
     description.block.assign(block->begin(), block->end());

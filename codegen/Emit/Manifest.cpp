@@ -45,6 +45,7 @@ private:
   Json writeTensors();
   Json writeSchedule();
   std::optional<Json> writeKernel();
+  std::string nameSizes(StringRef formula);
   std::optional<Json> writeArgument(const KernelParameter &parameter);
   Json writeTensorMap(const KernelParameter &parameter);
   Json writeGrid();
@@ -86,6 +87,7 @@ Json Writer::writeSchedule() {
           {"rows", schedule.getRows()},
           {"keys", schedule.getKeys()},
           {"workers", schedule.getWorkers()},
+          {"query_stages", schedule.getQueryStages()},
           {"stages", schedule.getStages()},
           {"registers", std::vector<int64_t>(schedule.getRegisters().begin(),
                                              schedule.getRegisters().end())},
@@ -112,6 +114,22 @@ Json Writer::writeTensorMap(const KernelParameter &parameter) {
           {"swizzle", swizzle}};
 }
 
+/// `dim(argument, dimension)` by the size's name in the manifest.
+std::string Writer::nameSizes(StringRef formula) {
+  std::string result;
+  while (!formula.empty()) {
+    auto [before, after] = formula.split("dim(");
+    result += before;
+    unsigned argument, dim;
+    if (after.consumeInteger(10, argument) || !after.consume_front(", ") ||
+        after.consumeInteger(10, dim) || !after.consume_front(")"))
+      break;
+    result += problem.tensors[argument].shape[dim];
+    formula = after;
+  }
+  return result;
+}
+
 std::optional<Json> Writer::writeArgument(const KernelParameter &parameter) {
   using Kind = KernelParameter::Kind;
   unsigned argument = parameter.argument;
@@ -126,7 +144,11 @@ std::optional<Json> Writer::writeArgument(const KernelParameter &parameter) {
   if (parameter.kind == Kind::Scalar) {
     if (argument == problem.tensors.size() && parameter.type.isF32())
       return Json{{"type", "f32"}, {"value", "softmax_scale"}};
-    error = "expected no scalar argument but the scale, but got argument " +
+    if (!kernel.formulas[argument].empty())
+      return Json{{"type", nameType(parameter.type)},
+                  {"value", nameSizes(kernel.formulas[argument])}};
+    error = "expected no scalar argument but the scale and formulas, but got "
+            "argument " +
             std::to_string(argument);
     return std::nullopt;
   }

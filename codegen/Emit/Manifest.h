@@ -63,6 +63,8 @@ struct KernelDescription {
   SmallVector<Type> arguments;
   /// For a tensor map, the number of the argument that it describes.
   SmallVector<std::optional<unsigned>> mapOf;
+  /// For an index, its value in terms of `dim(argument, dimension)`.
+  SmallVector<std::string> formulas;
   SmallVector<int32_t, 3> block;
   int64_t sharedBytes = 0;
 };

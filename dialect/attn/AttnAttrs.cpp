@@ -49,14 +49,15 @@ Value CausalAttr::upper(OpBuilder &builder, Location loc, Value row,
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    Style style, StringRef target, int64_t rows,
                                    int64_t keys, int64_t workers,
-                                   int64_t stages, ArrayRef<int64_t> registers,
-                                   bool overlap, int64_t rescaleThreshold,
-                                   bool persistent, bool descending) {
-  if (rows <= 0 || keys <= 0 || workers <= 0 || stages <= 0)
-    return emitError() << "expected rows, keys, workers and stages to be "
-                          "positive, but got "
-                       << rows << ", " << keys << ", " << workers << " and "
-                       << stages;
+                                   int64_t queryStages, int64_t stages,
+                                   ArrayRef<int64_t> registers, bool overlap,
+                                   int64_t rescaleThreshold, bool persistent,
+                                   bool descending) {
+  if (rows <= 0 || keys <= 0 || workers <= 0 || queryStages <= 0 || stages <= 0)
+    return emitError() << "expected rows, keys, workers, query_stages and "
+                          "stages to be positive, but got "
+                       << rows << ", " << keys << ", " << workers << ", "
+                       << queryStages << " and " << stages;
   if (rows % workers != 0)
     return emitError() << "expected workers to divide rows, but got " << workers
                        << " and " << rows;

@@ -68,6 +68,8 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     * `rows`, `keys`: query rows and keys of a block's tile.
     * `workers`: how many groups of threads share the rows evenly (consumer
       warpgroups in `fa3`, warps in `fa2`, 1 on the host).
+    * `query_stages`: tiles of Q in shared memory: with 2, the next one arrives
+      while this one is worked on.
     * `stages`: tiles of K, and of V, in flight in shared memory.
     * `registers`: of a thread of the producer and of a consumer (`fa3`); empty
       where the hardware has no such split.
@@ -81,7 +83,7 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
 
     ```mlir
     #attn.schedule<style = fa3, target = "sm_90a", rows = 192, keys = 80,
-                   workers = 3, stages = 2, registers = [32, 160],
+                   workers = 3, query_stages = 2, stages = 3, registers = [32, 160],
                    overlap = true, rescale_threshold = 8,
                    persistent = false, descending = true>
     ```
@@ -92,6 +94,7 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     "int64_t":$rows,
     "int64_t":$keys,
     "int64_t":$workers,
+    "int64_t":$query_stages,
     "int64_t":$stages,
     ArrayRefParameter<"int64_t">:$registers,
     "bool":$overlap,
@@ -101,7 +104,8 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
   );
   let assemblyFormat = [{
     `<` `style` `=` $style `,` `target` `=` $target `,` `rows` `=` $rows `,`
-    `keys` `=` $keys `,` `workers` `=` $workers `,` `stages` `=` $stages `,`
+    `keys` `=` $keys `,` `workers` `=` $workers `,`
+    `query_stages` `=` $query_stages `,` `stages` `=` $stages `,`
     `registers` `=` custom<IntegerList>($registers) `,`
     `overlap` `=` $overlap `,` `rescale_threshold` `=` $rescale_threshold `,`
     `persistent` `=` $persistent `,` `descending` `=` $descending `>`

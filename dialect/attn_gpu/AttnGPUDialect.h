@@ -46,6 +46,11 @@ inline constexpr llvm::StringLiteral kPartialAttr = "attn_gpu.partial";
 /// Discardable attribute of a lowered kernel: bytes of dynamic shared memory.
 inline constexpr llvm::StringLiteral kSharedBytesAttr = "attn_gpu.shared_bytes";
 
+/// Discardable attribute of an index argument: its value in terms of the sizes
+/// of the memref arguments, `dim(argument, dimension)`, with + - * /, ceildiv,
+/// min and max. Whoever launches the kernel evaluates it.
+inline constexpr llvm::StringLiteral kFormulaAttr = "attn_gpu.formula";
+
 } // namespace mlir::attn_gpu
 
 #endif // ATTN_DIALECT_ATTNGPU_ATTNGPUDIALECT_H
