@@ -284,7 +284,8 @@ static bool laneRace(Context &context, const Inst &inst, RaceTable &table,
   uint32_t in = static_cast<uint32_t>(address % 4);
   if (bytes < 4)
     access.bytes = static_cast<uint8_t>(((1u << bytes) - 1) << in);
-  RaceAccess race(table, access, orderOf(context, &warp.known));
+  RaceAccess race(table, access, orderOf(context, &warp.known),
+                  &warp.raceCache);
   bool good = race.apply(states, (in + bytes + 3) / 4);
   warp.overlapsOwn = race.overlapsOwn;
   if (good)

@@ -120,6 +120,7 @@ struct Warp {
   uint32_t laneEpoch = 0;
   /// The last accessLane() found another lane's write of the same instruction.
   bool overlapsOwn = false;
+  RaceCache raceCache;
   BlockClocks foreign;
   /// What the next fence takes over, and what the last one saw; see Sync.h.
   BlockClocks acquired;

@@ -19,6 +19,14 @@ static constexpr size_t maxAccesses = 96;
 void RaceTable::clear() {
   states_.assign(1, State());
   compactAt_ = initialCompaction;
+  ++generation_;
+}
+
+RaceTable::State RaceTable::stateOf(uint32_t number) const {
+  State state = states_[number & indexMask];
+  if (uint32_t lane = number >> indexBits)
+    state.back().lane = static_cast<uint8_t>(lane - 1);
+  return state;
 }
 
 void RaceTable::compact(const std::function<void(const Visit &)> &ranges) {
@@ -26,18 +34,37 @@ void RaceTable::compact(const std::function<void(const Visit &)> &ranges) {
   std::vector<State> kept(1);
   ranges([&](uint32_t *states, uint64_t count) {
     for (uint64_t i = 0; i < count; ++i) {
-      if (!states[i])
+      uint32_t index = states[i] & indexMask;
+      if (!index)
         continue;
-      uint32_t &number = renumbered[states[i]];
+      uint32_t &number = renumbered[index];
       if (!number) {
         number = static_cast<uint32_t>(kept.size());
-        kept.push_back(std::move(states_[states[i]]));
+        kept.push_back(std::move(states_[index]));
       }
-      states[i] = number;
+      states[i] = (states[i] & ~indexMask) | number;
     }
   });
   states_ = std::move(kept);
+  ++generation_;
   compactAt_ = std::max(initialCompaction, 2 * states_.size());
+}
+
+RaceAccess::RaceAccess(RaceTable &table, const Access &access,
+                       const Order &order, RaceCache *shared)
+    : table_(table), access_(access), order_(order),
+      cache_(shared ? shared : &own_) {
+  if (cache_->table == &table && cache_->generation == table.generation_ &&
+      cache_->inst == access.inst && cache_->epoch == access.epoch &&
+      cache_->laneEpoch == order.laneEpoch && cache_->bytes == access.bytes)
+    return;
+  cache_->table = &table;
+  cache_->generation = table.generation_;
+  cache_->inst = access.inst;
+  cache_->epoch = access.epoch;
+  cache_->laneEpoch = order.laneEpoch;
+  cache_->bytes = access.bytes;
+  cache_->entries.clear();
 }
 
 bool RaceAccess::isOrdered(const Access &other, const Clock &clock) const {
@@ -77,19 +104,26 @@ bool RaceAccess::conflictsWith(const Access &other) {
 }
 
 bool RaceAccess::transition(uint32_t old, uint32_t &result) {
-  for (size_t i = 0; i < cache_.size(); ++i)
-    if (cache_[i].first == old) {
-      result = cache_[i].second;
-      std::swap(cache_[i], cache_[i / 2]);
+  auto &entries = cache_->entries;
+  uint32_t laneBits =
+      access_.lane < 32 ? (access_.lane + 1u) << RaceTable::indexBits : 0;
+  for (size_t i = 0; i < entries.size(); ++i)
+    if (entries[i].first == old) {
+      result = entries[i].second | laneBits;
+      std::swap(entries[i], entries[i / 2]);
       return true;
     }
-  for (const Access &other : table_.states_[old])
+  const RaceTable::State before = table_.stateOf(old);
+  bool lanesMatter = false;
+  for (const Access &other : before) {
     if (conflictsWith(other))
       return false;
+    lanesMatter |= other.lane < 32 && other.agent == access_.agent;
+  }
   std::vector<Access> next;
   bool isWrite = access_.flags & Access::Write;
   size_t foreignReads = 0;
-  for (const Access &other : table_.states_[old]) {
+  for (const Access &other : before) {
     bool covered = !(other.bytes & ~access_.bytes);
     bool sameReader =
         other.block == access_.block && other.agent == access_.agent &&
@@ -110,9 +144,18 @@ bool RaceAccess::transition(uint32_t old, uint32_t &result) {
   if (next.size() >= maxAccesses)
     next.erase(next.begin());
   next.push_back(access_);
-  result = static_cast<uint32_t>(table_.states_.size());
+  uint32_t index = static_cast<uint32_t>(table_.states_.size());
+  if (index > RaceTable::indexMask) {
+    // Full before the next compaction: forget rather than be wrong.
+    result = 0;
+    return true;
+  }
   table_.states_.push_back(std::move(next));
-  cache_.push_back({old, result});
+  result = index | laneBits;
+  // Earlier accesses of the warp may conflict with one lane and not with
+  // another.
+  if (!laneBits || !lanesMatter)
+    entries.push_back({old, index});
   return true;
 }
 

@@ -69,10 +69,22 @@ struct Conflict {
 class RaceTable;
 
 /// One access, applied to any number of ranges.
+/// Transitions that the lanes of one instruction share.
+struct RaceCache {
+  const RaceTable *table = nullptr;
+  uint64_t generation = 0;
+  uint32_t inst = 0, epoch = 0, laneEpoch = 0;
+  uint8_t bytes = 0;
+  /// Old and new state, most recent first.
+  std::vector<std::pair<uint32_t, uint32_t>> entries;
+};
+
 class RaceAccess {
 public:
-  RaceAccess(RaceTable &table, const Access &access, const Order &order)
-      : table_(table), access_(access), order_(order) {}
+  /// With `shared` the lanes of an instruction, and its executions of one
+  /// epoch, find their transitions together.
+  RaceAccess(RaceTable &table, const Access &access, const Order &order,
+             RaceCache *shared = nullptr);
 
   /// False if it conflicts with an earlier one; see `conflict` and `granule`.
   bool apply(uint32_t *states, uint64_t count);
@@ -92,8 +104,8 @@ private:
   RaceTable &table_;
   Access access_;
   Order order_;
-  /// Old and new state, most recent first.
-  std::vector<std::pair<uint32_t, uint32_t>> cache_;
+  RaceCache own_;
+  RaceCache *cache_;
 };
 
 class RaceTable {
@@ -110,8 +122,18 @@ private:
   friend class RaceAccess;
   using State = std::vector<Access>;
 
+  // A granule's number is an index of states_ and, above it, 1 + the lane of
+  // the state's last access where that is one of 32: so the lanes of a store
+  // share a state.
+  static constexpr unsigned indexBits = 26;
+  static constexpr uint32_t indexMask = (1u << indexBits) - 1;
+
+  State stateOf(uint32_t number) const;
+
   std::vector<State> states_;
   size_t compactAt_ = 0;
+  /// Changes when numbers do.
+  uint64_t generation_ = 0;
 };
 
 } // namespace attn::runtime::emulator
