@@ -233,8 +233,28 @@ func.func @stages(%t: !t, %scale: f32) {
 #v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
 #o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
 !t = memref<?x?x?x1152921504606846976xbf16>
-func.func @head_dim(%t: !t, %scale: f32) {
+!v = memref<?x?x?x64xbf16>
+func.func @head_dim(%t: !t, %v: !v, %scale: f32) {
   // expected-error @below {{schedule does not fit: expected keys, stages and head dims to be at most 232448, but got 1152921504606846976}}
+  attn.attention query(%t : !t) key(%t : !t) value(%v : !v) scale(%scale)
+      outs(%v : !v)
+      schedule(#attn.schedule<style = fa3, target = "sm_90a", rows = 128,
+               keys = 64, workers = 2, query_stages = 1, stages = 2, registers = [24, 240],
+               overlap = true, rescale_threshold = 8, persistent = false,
+               descending = false>)
+      maps [#q, #k, #v, #o]
+  return
+}
+
+// -----
+
+#q = affine_map<(b, h, m, n, d, e) -> (b, m, h, d)>
+#k = affine_map<(b, h, m, n, d, e) -> (b, n, h, d)>
+#v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
+#o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
+!t = memref<?x?x?x12xbf16>
+func.func @columns_of_a_matmul(%t: !t, %scale: f32) {
+  // expected-error @below {{schedule does not fit: expected keys and the head dim of V to be from 8 to 256 in steps of 8, but got 12}}
   attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%scale)
       outs(%t : !t)
       schedule(#attn.schedule<style = fa3, target = "sm_90a", rows = 128,
