@@ -70,7 +70,9 @@ ScheduleQuery ScheduleQuery::get(AttentionOp op, StringRef target) {
 /// Bytes of a row of a tile in shared memory: whole panels.
 static int64_t getRowBytes(int64_t columns, const ScheduleQuery &query,
                            const TargetInfo &target) {
-  return llvm::alignTo(columns * query.elementBits / 8, target.maxSwizzleBytes);
+  // Where nothing is swizzled, as if it were: it is the smaller reason then.
+  return llvm::alignTo(columns * query.elementBits / 8,
+                       std::max<int64_t>(target.maxSwizzleBytes, kInnerStep));
 }
 
 int64_t mlir::attn::getSharedBytes(ScheduleAttr schedule,
@@ -102,16 +104,35 @@ int64_t mlir::attn::estimateRegisters(ScheduleAttr schedule,
   return accumulators + weights + kOtherRegisters;
 }
 
+namespace {
+
+/// Everything that speaks against a schedule, in one sentence.
+class Reasons {
+public:
+  template <typename... Args>
+  void add(const char *format, Args &&...args) {
+    if (!text.empty())
+      text += "; ";
+    text += llvm::formatv(format, std::forward<Args>(args)...).str();
+  }
+  std::string text;
+};
+
+} // namespace
+
 /// The limits of roles, registers and threads.
-static std::string checkRoles(ScheduleAttr schedule, const TargetInfo &target) {
+static void checkRoles(ScheduleAttr schedule, const TargetInfo &target,
+                       Reasons &reasons) {
   if (schedule.getRowsPerWorker() != kRowsPerWarpgroup)
-    return llvm::formatv("expected {0} rows per warpgroup, but got {1}",
-                         kRowsPerWarpgroup, schedule.getRowsPerWorker());
+    reasons.add("expected {0} rows per warpgroup, but got {1}",
+                kRowsPerWarpgroup, schedule.getRowsPerWorker());
   int64_t threads =
       (schedule.getWorkers() + 1) * TargetInfo::threadsPerWarpgroup;
   if (threads > target.threadsPerBlock)
-    return llvm::formatv("expected at most {0} threads per block, but got {1}",
-                         target.threadsPerBlock, threads);
+    reasons.add("expected at most {0} threads per block, but got {1}",
+                target.threadsPerBlock, threads);
+  if (!target.setmaxnreg)
+    return;
   // The pool is what the threads have at launch, not the whole register file.
   int64_t atLaunch = llvm::alignDown(
       target.registersPerMultiprocessor / threads, target.registerBudgetStep);
@@ -120,70 +141,56 @@ static std::string checkRoles(ScheduleAttr schedule, const TargetInfo &target) {
                    (schedule.getRegisters()[0] +
                     schedule.getWorkers() * schedule.getRegisters()[1]);
   if (wanted > pool)
-    return llvm::formatv("expected at most {0} registers per block, but got "
-                         "{1}",
-                         pool, wanted);
+    reasons.add("expected at most {0} registers per block, but got {1}", pool,
+                wanted);
   for (int64_t registers : schedule.getRegisters())
     if (registers < target.minRegisterBudget ||
         registers > target.maxRegisterBudget ||
         registers % target.registerBudgetStep != 0)
-      return llvm::formatv("expected registers from {0} to {1} in steps of "
-                           "{2}, but got {3}",
-                           target.minRegisterBudget, target.maxRegisterBudget,
-                           target.registerBudgetStep, registers);
-  return {};
+      reasons.add("expected registers from {0} to {1} in steps of {2}, but got "
+                  "{3}",
+                  target.minRegisterBudget, target.maxRegisterBudget,
+                  target.registerBudgetStep, registers);
 }
 
 std::string mlir::attn::checkSchedule(ScheduleAttr schedule,
                                       const ScheduleQuery &query) {
+  Reasons reasons;
   const TargetInfo *target = lookupTarget(schedule.getTarget());
-  if (!target)
-    return llvm::formatv("expected a known target, but got {0}",
-                         schedule.getTarget());
-  if (schedule.getStyle() != Style::FA3)
-    return llvm::formatv("style {0} is not lowered yet",
-                         stringifyStyle(schedule.getStyle()));
+  if (!target) {
+    reasons.add("expected a known target, but got {0}", schedule.getTarget());
+    return reasons.text;
+  }
+  if (schedule.getStyle() != Style::FA3) {
+    reasons.add("style {0} is not lowered yet",
+                stringifyStyle(schedule.getStyle()));
+    return reasons.text;
+  }
   if (!target->wgmma || !target->tma)
-    return llvm::formatv("style fa3 needs wgmma and tma, which {0} lacks",
-                         schedule.getTarget());
+    reasons.add("style fa3 needs wgmma and tma, which {0} lacks",
+                schedule.getTarget());
   if (query.elementBits != 16)
-    return llvm::formatv("expected 16-bit elements, but got {0} bits",
-                         query.elementBits);
+    reasons.add("expected 16-bit elements, but got {0} bits",
+                query.elementBits);
   if (schedule.getKeys() % kInnerStep != 0)
-    return llvm::formatv("expected keys to be a multiple of {0}, but got {1}",
-                         kInnerStep, schedule.getKeys());
-  if (std::string reason = checkRoles(schedule, *target); !reason.empty())
-    return reason;
-  // Before they are multiplied, so that no product overflows.
-  for (int64_t factor :
-       {schedule.getKeys(), schedule.getQueryStages(), schedule.getStages(),
-        query.headDimQK, query.headDimVO})
-    if (factor > target->sharedBytesPerBlock)
-      return llvm::formatv("expected keys, stages and head dims to be at most "
-                           "{0}, but got {1}",
-                           target->sharedBytesPerBlock, factor);
+    reasons.add("expected keys to be a multiple of {0}, but got {1}",
+                kInnerStep, schedule.getKeys());
+  checkRoles(schedule, *target, reasons);
   int64_t shared = getSharedBytes(schedule, query);
   if (shared > target->sharedBytesPerBlock)
-    return llvm::formatv("expected at most {0} bytes of shared memory, but got "
-                         "{1}",
-                         target->sharedBytesPerBlock, shared);
+    reasons.add("expected at most {0} bytes of shared memory, but got {1}",
+                target->sharedBytesPerBlock, shared);
   int64_t registers = estimateRegisters(schedule, query);
   if (registers > schedule.getRegisters()[1])
-    return llvm::formatv("expected at most {0} registers per consumer thread, "
-                         "but got about {1}",
-                         schedule.getRegisters()[1], registers);
-  return {};
+    reasons.add("expected at most {0} registers per consumer thread, but got "
+                "about {1}",
+                schedule.getRegisters()[1], registers);
+  return reasons.text;
 }
 
 ScheduleDecision mlir::attn::selectSchedule(MLIRContext *context,
                                             const ScheduleQuery &query) {
   ScheduleDecision decision;
-  const TargetInfo *target = lookupTarget(query.target);
-  if (!target || !target->wgmma) {
-    decision.reason =
-        llvm::formatv("no style is lowered to target {0} yet", query.target);
-    return decision;
-  }
   int64_t headDim = std::max(query.headDimQK, query.headDimVO);
   for (const Candidate &candidate : kFA3Candidates) {
     auto schedule = ScheduleAttr::get(
