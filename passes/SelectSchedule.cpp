@@ -47,6 +47,8 @@ constexpr int64_t kRegisters[][2] = {{0, 0}, {56, 248}, {24, 240}, {32, 160}};
 constexpr int64_t kRowsPerWarpgroup = 64;
 /// Columns and inner extents are stored, and multiplied, in steps of these.
 constexpr int64_t kInnerStep = 16;
+/// More of anything fits nowhere.
+constexpr int64_t kLargestFactor = 1 << 16;
 /// Registers besides accumulators and weights: addresses, bounds, row
 /// statistics, temporaries of the softmax.
 constexpr int64_t kOtherRegisters = 36;
@@ -166,6 +168,16 @@ std::string mlir::attn::checkSchedule(ScheduleAttr schedule,
                 stringifyStyle(schedule.getStyle()));
     return reasons.text;
   }
+  // Before they are multiplied, so that no product overflows.
+  for (int64_t factor :
+       {schedule.getKeys(), schedule.getWorkers(), schedule.getQueryStages(),
+        schedule.getStages(), query.headDimQK, query.headDimVO})
+    if (factor > kLargestFactor) {
+      reasons.add("expected keys, workers, stages and head dims to be at most "
+                  "{0}, but got {1}",
+                  kLargestFactor, factor);
+      return reasons.text;
+    }
   if (!target->wgmma || !target->tma)
     reasons.add("style fa3 needs wgmma and tma, which {0} lacks",
                 schedule.getTarget());
@@ -175,6 +187,12 @@ std::string mlir::attn::checkSchedule(ScheduleAttr schedule,
   if (schedule.getKeys() % kInnerStep != 0)
     reasons.add("expected keys to be a multiple of {0}, but got {1}",
                 kInnerStep, schedule.getKeys());
+  const MatmulShape &shape = target->wgmmaShape;
+  for (int64_t columns : {schedule.getKeys(), query.headDimVO})
+    if (target->wgmma && !shape.allowsN(columns))
+      reasons.add("expected keys and the head dim of V to be from {0} to {1} "
+                  "in steps of {2}, but got {3}",
+                  shape.minN, shape.maxN, shape.stepN, columns);
   checkRoles(schedule, *target, reasons);
   int64_t shared = getSharedBytes(schedule, query);
   if (shared > target->sharedBytesPerBlock)

@@ -215,7 +215,7 @@ func.func @registers_of_a_thread(%t: !t, %scale: f32) {
 #o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
 !t = memref<?x?x?x64xbf16>
 func.func @stages(%t: !t, %scale: f32) {
-  // expected-error @below {{schedule does not fit: expected keys, stages and head dims to be at most 232448, but got 1152921504606846976}}
+  // expected-error @below {{schedule does not fit: expected keys, workers, stages and head dims to be at most 65536, but got 1152921504606846976}}
   attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%scale)
       outs(%t : !t)
       schedule(#attn.schedule<style = fa3, target = "sm_90a", rows = 128,
@@ -232,10 +232,29 @@ func.func @stages(%t: !t, %scale: f32) {
 #k = affine_map<(b, h, m, n, d, e) -> (b, n, h, d)>
 #v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
 #o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
+!t = memref<?x?x?x64xbf16>
+func.func @workers(%t: !t, %scale: f32) {
+  // expected-error @below {{schedule does not fit: expected keys, workers, stages and head dims to be at most 65536, but got 144115188075855871}}
+  attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%scale)
+      outs(%t : !t)
+      schedule(#attn.schedule<style = fa3, target = "sm_90a", rows = 9223372036854775744,
+               keys = 64, workers = 144115188075855871, query_stages = 1, stages = 2, registers = [24, 240],
+               overlap = true, rescale_threshold = 8, persistent = false,
+               descending = false>)
+      maps [#q, #k, #v, #o]
+  return
+}
+
+// -----
+
+#q = affine_map<(b, h, m, n, d, e) -> (b, m, h, d)>
+#k = affine_map<(b, h, m, n, d, e) -> (b, n, h, d)>
+#v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
+#o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
 !t = memref<?x?x?x1152921504606846976xbf16>
 !v = memref<?x?x?x64xbf16>
 func.func @head_dim(%t: !t, %v: !v, %scale: f32) {
-  // expected-error @below {{schedule does not fit: expected keys, stages and head dims to be at most 232448, but got 1152921504606846976}}
+  // expected-error @below {{schedule does not fit: expected keys, workers, stages and head dims to be at most 65536, but got 1152921504606846976}}
   attn.attention query(%t : !t) key(%t : !t) value(%v : !v) scale(%scale)
       outs(%v : !v)
       schedule(#attn.schedule<style = fa3, target = "sm_90a", rows = 128,
