@@ -522,8 +522,6 @@ bool decodeCp(Decoder &d, Inst &inst) {
 
 /// cp.reduce.async.bulk[.tensor]: the operation stands after the spaces.
 bool decodeCpReduce(Decoder &d, Inst &inst) {
-  static constexpr std::initializer_list<std::string_view> operations = {
-      "add", "min", "max", "inc", "dec", "and", "or", "xor"};
   if (!d.needTarget(90) || !d.need("async") || !d.need("bulk"))
     return false;
   inst.flags |= ToGlobal;
@@ -543,7 +541,8 @@ bool decodeCpReduce(Decoder &d, Inst &inst) {
     return false;
   if (!isTensor)
     takePolicy(d, inst);
-  int operation = d.takeOneOf(operations);
+  int operation =
+      d.takeOneOf({"add", "min", "max", "inc", "dec", "and", "or", "xor"});
   if (operation < 0)
     return d.fail("unknown reduction '." + std::string(d.peek()) + "'");
   inst.immediate = operation + 1;

@@ -145,7 +145,12 @@ const IntegerCase integerCases[] = {
        return a ? uint32_t(__builtin_clz(a)) : 32u;
      }},
     {"Reverse", "brev.b32 %r10, %r0;",
-     [](uint32_t a, uint32_t, uint32_t) { return __builtin_bitreverse32(a); }},
+     [](uint32_t a, uint32_t, uint32_t) {
+       uint32_t r = 0;
+       for (unsigned i = 0; i < 32; ++i)
+         r |= (a >> i & 1) << (31 - i);
+       return r;
+     }},
     {"FieldExtractSigned", "bfe.s32 %r10, %r0, 5, 9;",
      [](uint32_t a, uint32_t, uint32_t) {
        return uint32_t(s32(a << 18) >> 23);
