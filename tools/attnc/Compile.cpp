@@ -196,7 +196,7 @@ static std::string environment(const char *name) {
 }
 
 /// A wrong ptxas is the user's to change, bad PTX is ours.
-static int reportAssembler(llvm::Error error) {
+static std::pair<std::string, int> explainAssembler(llvm::Error error) {
   int code = kFailed;
   std::string message;
   llvm::handleAllErrors(std::move(error), [&](const llvm::StringError &text) {
@@ -204,30 +204,38 @@ static int reportAssembler(llvm::Error error) {
     if (text.convertToErrorCode() == std::errc::invalid_argument)
       code = kInvalid;
   });
-  return reportErrors({message}, code);
+  return {message, code};
 }
 
+/// With `isRequired`, the result's cubin or an error; otherwise only the dump
+/// gains by it, and what is found out is at most a warning.
 int Compiler::assembleText(bool isRequired) {
+  auto fail = [&](const std::string &reason, int code) {
+    if (isRequired)
+      return reportErrors({reason}, code);
+    llvm::errs() << "warning: " << reason << "\n";
+    return static_cast<int>(kOk);
+  };
   mlir::attn::PtxasSearch search{flags.ptxasPath, environment("PTXAS"),
                                  environment("CUDA_HOME")};
   llvm::Expected<std::string> ptxas = mlir::attn::findPtxas(search);
-  if (!ptxas) {
-    std::string reason = llvm::toString(ptxas.takeError());
-    return isRequired ? reportErrors({reason}, kInvalid) : kOk;
-  }
+  if (!ptxas)
+    return fail(llvm::toString(ptxas.takeError()), kInvalid);
   llvm::Expected<mlir::attn::Assembly> assembly =
       mlir::attn::assemble(*ptxas, result.ptx, target);
-  if (!assembly)
-    return reportAssembler(assembly.takeError());
+  if (!assembly) {
+    auto [reason, code] = explainAssembler(assembly.takeError());
+    return fail(reason, code);
+  }
   dump.add("ptxas.log", assembly->log);
   if (dump.enabled())
     if (std::string sass = disassemble(assembly->cubin, *ptxas); !sass.empty())
       dump.add("kernel.sass", sass);
   if (std::string reason = mlir::attn::checkPtxasReport(assembly->report);
       !reason.empty())
-    return reportErrors({reason}, kFailed);
-  result.cubin = std::move(assembly->cubin);
-  result.registers = assembly->report.registers;
+    return fail(reason, kFailed);
+  if (isRequired)
+    result.cubin = std::move(assembly->cubin);
   return kOk;
 }
 
@@ -264,8 +272,7 @@ int Compiler::compile(Emit last) {
       return code;
   if (last == Emit::PTX)
     result.text = result.ptx;
-  // A named ptxas is there to be used, and a dump shows the machine code where
-  // it can.
+  // A named ptxas is there to be used. A dump alone changes no result.
   bool wantsCubin = last == Emit::Cubin || !flags.ptxasPath.empty();
   if (wantsCubin || dump.enabled())
     if (int code = assembleText(wantsCubin))

@@ -22,8 +22,6 @@ struct Compiled {
   std::string ptx;
   std::string cubin;
   std::string manifest;
-  /// Registers of a thread at launch, by ptxas.
-  int64_t registers = 0;
 };
 
 /// Compiles as far as `last` and fills `result`. Returns an exit code, with
