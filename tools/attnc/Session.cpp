@@ -7,6 +7,7 @@
 
 #include "tools/attnc/Session.h"
 
+#include "tools/attnc/SpecRegions.h"
 #include "tools/attnc/SpecSupport.h"
 
 #include "codegen/Emit/EmitPTX.h"
@@ -159,6 +160,8 @@ std::optional<int> loadProblem(Session &session, const CommandLine &command,
   if (command.input.empty())
     values.readFlag(*findField("version"), "1", errors);
   problem.spec = values.resolve(errors);
+  if (errors.empty())
+    checkRegions(session.context(), problem.spec, errors);
   if (!errors.empty())
     return reportErrors(errors, kInvalid);
   for (std::string &reason : listUnsupported(problem.spec))
