@@ -178,6 +178,7 @@ bool bindJob(Context &context, const Inst &inst, CopyJob &job) {
     job.agent = static_cast<uint16_t>(block.bulkAgent(warp.index));
     job.globalAgent = static_cast<uint16_t>(block.bulkWriteAgent(warp.index));
     job.epoch = warp.bulkIssued = warp.bulkGroup;
+    warp.bulkLanes |= 1u << job.lane;
   } else {
     Mbarrier *barrier = findMbarrierForCopy(
         context, inst, static_cast<int>(job.lane), job.mbarrier);
@@ -220,9 +221,16 @@ Step bulkCopy(Context &context, const Inst &inst) {
   return Step::Next;
 }
 
+/// Bulk groups belong to a thread: commits and waits of lanes other than those
+/// that issued the copies do nothing for them.
+bool ownsBulkGroups(const Context &context) {
+  return !(context.warp.bulkLanes & ~context.mask);
+}
+
 Step commitBulk(Context &context, const Inst &inst) {
   context.noteSync(inst);
-  ++context.warp.bulkGroup;
+  if (ownsBulkGroups(context))
+    ++context.warp.bulkGroup;
   return Step::Next;
 }
 
@@ -233,7 +241,7 @@ Step waitBulk(Context &context, const Inst &inst) {
   Block &block = context.block;
   context.noteSync(inst);
   int64_t limit = int64_t(warp.bulkGroup) - 1 - inst.immediate;
-  if (limit <= 0)
+  if (limit <= 0 || !ownsBulkGroups(context))
     return Step::Next;
   uint32_t retired = static_cast<uint32_t>(limit);
   for (size_t i = 0; i < block.async.size();) {

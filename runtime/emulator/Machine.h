@@ -114,6 +114,8 @@ struct Warp {
   uint32_t bulkGroup = 1;
   uint32_t bulkIssued = 0;
   uint32_t bulkWaited = 0;
+  /// The lanes that issued bulk stores.
+  uint32_t bulkLanes = 0;
 
   // Races.
   Knowledge known;

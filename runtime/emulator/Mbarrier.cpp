@@ -180,7 +180,7 @@ enum ArriveFlags : uint32_t {
   NoArrive = 2,
   CompleteTx = 4,
   Drop = 8,
-  HasCount = 16,
+  Relaxed = 16,
 };
 
 uint64_t valueAt(const Context &context, const Operand &operand,
@@ -295,6 +295,8 @@ Step arriveLanes(Context &context, const Inst &inst) {
                                  ", which expects no arrivals");
       --barrier->count;
     }
+    const Knowledge *known =
+        inst.flags & Relaxed ? nullptr : &context.warp.known;
     bool good = true;
     if (inst.flags & CompleteTx)
       good = completeBytes(context, inst, key, barrier->phase, value);
@@ -305,7 +307,7 @@ Step arriveLanes(Context &context, const Inst &inst) {
           arrive(context, inst, laneNumber, key, 1, value, &context.warp.known);
     else
       good = arrive(context, inst, laneNumber, key,
-                    static_cast<uint32_t>(value), 0, &context.warp.known);
+                    static_cast<uint32_t>(value), 0, known);
     if (!good)
       return Step::Fault;
   }
@@ -338,7 +340,7 @@ Step wait(Context &context, const Inst &inst) {
     uint64_t value = valueAt(context, inst.operands[2], lane);
     if (isOver(inst, *barrier, value)) {
       over |= 1u << lane;
-      if (context.checks())
+      if (context.checks() && !(inst.flags & Relaxed))
         context.warp.known.join(barrier->released);
     } else {
       key = (value & 1) << 32 | address;
@@ -356,7 +358,7 @@ Step wait(Context &context, const Inst &inst) {
     ++context.launch.polls;
   if (over) {
     context.noteSync(inst);
-    if (context.checks())
+    if (context.checks() && !(inst.flags & Relaxed))
       joinLanes(context.warp);
   }
   return Step::Next;
@@ -364,9 +366,11 @@ Step wait(Context &context, const Inst &inst) {
 
 // Decoding.
 
-void takeSemantics(Decoder &d) {
-  d.takeOneOf({"release", "acquire", "relaxed"});
+/// True for .relaxed, which orders nothing.
+bool takeSemantics(Decoder &d) {
+  int semantics = d.takeOneOf({"release", "acquire", "relaxed"});
   d.takeOneOf({"cta", "cluster"});
+  return semantics == 2;
 }
 
 void takeShared(Decoder &d, Inst &inst) {
@@ -387,7 +391,8 @@ bool decodeArrive(Decoder &d, Inst &inst, uint32_t flags) {
   if (d.take("expect_tx"))
     flags |= ExpectTx;
   d.take("noComplete");
-  takeSemantics(d);
+  if (takeSemantics(d))
+    flags |= Relaxed;
   takeShared(d, inst);
   if (!d.need("b64"))
     return false;
@@ -401,7 +406,8 @@ bool decodeArrive(Decoder &d, Inst &inst, uint32_t flags) {
 }
 
 bool decodeTransactions(Decoder &d, Inst &inst, uint32_t flags) {
-  takeSemantics(d);
+  if (takeSemantics(d))
+    flags |= Relaxed;
   takeShared(d, inst);
   inst.flags |= flags;
   inst.execute = arriveLanes;
@@ -416,7 +422,8 @@ bool decodeWait(Decoder &d, Inst &inst, bool suspends) {
   if (suspends && !d.needTarget(90))
     return false;
   bool parity = d.take("parity");
-  takeSemantics(d);
+  if (takeSemantics(d))
+    inst.flags |= Relaxed;
   takeShared(d, inst);
   if (!d.need("b64"))
     return false;

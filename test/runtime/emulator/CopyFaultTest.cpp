@@ -114,6 +114,12 @@ static const FaultCase cases[] = {
      fill + "fence.proxy.async.shared::cta; bar.sync 0;" + store,
      fill + "fence.proxy.async.shared::cta; bar.sync 0;" + store + waitRead,
      128},
+    {"AnotherLaneWaits", "bulk store may still read shared memory",
+     fill + "fence.proxy.async.shared::cta; bar.sync 0;" + store +
+         "@!%p8 cp.async.bulk.wait_group.read 0;",
+     fill + "fence.proxy.async.shared::cta; bar.sync 0;" + store +
+         "cp.async.bulk.wait_group.read 0;",
+     128},
     {"ResultReadAfterReadWait", "data race: read of global address",
      fill + "fence.proxy.async.shared::cta; bar.sync 0;" + store + waitRead +
          "@%p8 ld.global.u32 %r3, [%out]; @%p8 cp.async.bulk.wait_group 0;",

@@ -59,6 +59,21 @@ static std::string onInput(const std::string &text) {
                     std::to_string(word));
 }
 
+// Warp 0 writes a word and arrives, warp 1 waits and reads.
+static std::string handShake(const std::string &arrive,
+                             const std::string &wait) {
+  return "setp.ne.u32 %p0, %t, 0; add.u32 %r0, %smem, 64; @%p0 bra READY;"
+         "mbarrier.init.shared::cta.b64 [%smem], 1; st.shared.u32 [%r0], 1;"
+         "READY: bar.sync 0; setp.ge.u32 %p1, %t, 32; @%p1 bra READER;"
+         "@%p0 bra DONE; st.shared.u32 [%r0], 2; mbarrier.arrive." +
+         arrive +
+         ".shared::cta.b64 _, [%smem]; DONE: ret;"
+         "READER: mbarrier.try_wait.parity." +
+         wait +
+         ".shared::cta.b64 %p2, [%smem], 0; @!%p2 bra READER;"
+         "ld.shared.u32 %r1, [%r0];";
+}
+
 static const FaultCase cases[] = {
     {"SharedReadBeforeBarrier", "never written",
      substitute(exchange, "$sync", ""),
@@ -109,6 +124,12 @@ static const FaultCase cases[] = {
     {"FlagWithoutAcquire", "data race: read of global address",
      onInput(handOverWith("fence.acq_rel.gpu;", "")),
      onInput(handOverWith("membar.gl;", "membar.gl;")), 1, 2},
+    {"MbarrierArriveRelaxed",
+     "data race: ", handShake("relaxed.cta", "acquire.cta"),
+     handShake("release.cta", "acquire.cta"), 64},
+    {"MbarrierWaitRelaxed",
+     "data race: ", handShake("release.cta", "relaxed.cta"),
+     handShake("release.cta", "acquire.cta"), 64},
     {"CpAsyncReadBeforeWait", "data race: read of shared address",
      "mul.wide.u32 %d0, %t, 16; add.s64 %d0, %in, %d0;"
      "mul.lo.u32 %r0, %t, 16; add.u32 %r0, %r0, %smem;"
