@@ -51,7 +51,7 @@ constexpr int64_t kInnerStep = 16;
 constexpr int64_t kLargestFactor = 1 << 16;
 /// Registers besides accumulators and weights: addresses, bounds, row
 /// statistics, temporaries of the softmax.
-constexpr int64_t kOtherRegisters = 36;
+constexpr int64_t kOtherRegisters = 32;
 /// Growth of a maximum, in log2 units, that is worth a rescaling: weights stay
 /// below 2^8, far from the largest f16.
 constexpr int64_t kRescaleThreshold = 8;
