@@ -215,6 +215,25 @@ def AttnSpecializeWarpgroupsPass
   let dependentDialects = ["::mlir::attn_gpu::AttnGPUDialect"];
 }
 
+def AttnSkipHiddenTilesPass
+    : Pass<"attn-skip-hidden-tiles", "::mlir::gpu::GPUFuncOp"> {
+  let summary = "let a worker pass over tiles that none of its rows sees";
+  let description = [{
+    The workers of a block share its key tiles, and a block visits what its last
+    row sees. The first tiles visited may be hidden from all rows of a worker:
+    it receives and releases them without working on them. The first loop of the
+    chain starts behind them, at a number that differs from worker to worker.
+
+    Requires: roles, and a first loop with `attn.mask_band`.
+
+    Example: test/passes/attn-skip-hidden-tiles-doctest.mlir
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::attn_gpu::AttnGPUDialect",
+    "::mlir::scf::SCFDialect"
+  ];
+}
+
 def AttnOverlapSoftmaxPass
     : Pass<"attn-overlap-softmax", "::mlir::gpu::GPUFuncOp"> {
   let summary = "run the softmax of one tile under the matmuls of its neighbours";

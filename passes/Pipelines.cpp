@@ -46,6 +46,8 @@ void attn::buildKernelPipeline(OpPassManager &pm) {
   kernel.addPass(createAttnAsyncCopiesPass());
   kernel.addPass(createAttnAsyncMatmulsPass());
   kernel.addPass(createAttnSpecializeWarpgroupsPass());
+  // What differs from worker to worker is out of the producer's reach.
+  kernel.addPass(createAttnSkipHiddenTilesPass());
   // The consumer's loops are free of copies only after specialization.
   kernel.addPass(createAttnOverlapSoftmaxPass());
   kernel.addPass(createAttnHoistToHostPass());

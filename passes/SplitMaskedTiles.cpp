@@ -17,6 +17,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
+#include "passes/RowEvaluator.h"
 
 #include "dialect/attn/AttnDialect.h"
 
@@ -36,26 +37,6 @@ using namespace mlir::attn;
 
 namespace {
 
-/// Evaluates a row's entry of a vector of positions, for a row counted from
-/// the start of the query tile, outside of the worker loop.
-class RowEvaluator {
-public:
-  RowEvaluator(OpBuilder &builder, Location loc, scf::ForallOp workers,
-               int64_t rowsPerWorker, Value row)
-      : builder(builder), loc(loc), workers(workers),
-        rowsPerWorker(rowsPerWorker), row(row) {}
-
-  /// Null where `value` is made of something else than positions and scalars.
-  Value evaluate(Value value);
-
-private:
-  OpBuilder &builder;
-  Location loc;
-  scf::ForallOp workers;
-  int64_t rowsPerWorker;
-  Value row;
-};
-
 /// The key loop of a worker and the interval it masks with.
 struct KeyLoop {
   scf::ForOp loop;
@@ -72,46 +53,6 @@ struct Ranges {
 };
 
 } // namespace
-
-Value RowEvaluator::evaluate(Value value) {
-  // The tile's row is that of worker 0: rows are counted over all workers.
-  if (auto offset = value.getDefiningOp<arith::MulIOp>())
-    if (offset.getLhs() == workers.getInductionVar(0) &&
-        getConstantIntValue(offset.getRhs()) == rowsPerWorker)
-      return arith::ConstantIndexOp::create(builder, loc, 0);
-  if (value == workers.getInductionVar(0))
-    return {};
-  Operation *op = value.getDefiningOp();
-  bool isVector = isa<VectorType>(value.getType());
-  if (!op || !workers->isProperAncestor(op))
-    if (!isVector)
-      return value;
-  if (!op)
-    return {};
-  if (isa<vector::StepOp>(op))
-    return row;
-  if (auto broadcast = dyn_cast<vector::BroadcastOp>(op))
-    return isa<VectorType>(broadcast.getSourceType())
-               ? Value()
-               : evaluate(broadcast.getSource());
-  DenseElementsAttr splat;
-  if (isVector && matchPattern(value, m_Constant(&splat)))
-    return splat.isSplat() ? arith::ConstantOp::create(
-                                 builder, loc, splat.getSplatValue<TypedAttr>())
-                                 .getResult()
-                           : Value();
-  if (!isMemoryEffectFree(op) || op->getNumResults() != 1 ||
-      op->getNumRegions() != 0 ||
-      (isVector && !op->hasTrait<OpTrait::Elementwise>()))
-    return {};
-  SmallVector<Value> operands;
-  for (Value operand : op->getOperands())
-    if (!operands.emplace_back(evaluate(operand)))
-      return {};
-  OperationState state(loc, op->getName(), operands,
-                       getElementTypeOrSelf(value.getType()), op->getAttrs());
-  return builder.create(state)->getResult(0);
-}
 
 /// The bound behind `bound - broadcast(first key of the tile)`.
 static Value getAbsoluteBound(Value relative, scf::ForOp loop) {
