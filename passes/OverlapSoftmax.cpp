@@ -336,7 +336,7 @@ SmallVector<Value> Pipeliner::buildEpilogue(Value end, ValueRange state) {
   return results;
 }
 
-/// The releases behind the chain of tiles that only its scores read, like Q:
+/// The releases behind the chain of a tile that only its scores read, like Q:
 /// the last of these is done before the last product with the values starts.
 SmallVector<attn_gpu::ReleaseOp> Pipeliner::takeOuterReleases() {
   SmallVector<attn_gpu::ReleaseOp> releases;
@@ -347,6 +347,16 @@ SmallVector<attn_gpu::ReleaseOp> Pipeliner::takeOuterReleases() {
   if (!receive)
     return releases;
   Block *block = chain.front().loop->getBlock();
+  Operation *last = chain.back().loop;
+  auto isReadLater = [&](Value value) {
+    return llvm::any_of(value.getUsers(), [&](Operation *user) {
+      Operation *here = block->findAncestorOpInBlock(*user);
+      return !here || last->isBeforeInBlock(here);
+    });
+  };
+  Value part = chain.front().scores.start.getA();
+  if (isReadLater(receive) || isReadLater(part))
+    return releases;
   for (Operation *user : receive.getChannel().getUsers()) {
     auto release = dyn_cast<attn_gpu::ReleaseOp>(user);
     if (release && release->getBlock() == block &&

@@ -194,6 +194,10 @@ std::string mlir::attn::checkSchedule(ScheduleAttr schedule,
                   "in steps of {2}, but got {3}",
                   shape.minN, shape.maxN, shape.stepN, columns);
   checkRoles(schedule, *target, reasons);
+  int64_t box = std::max(schedule.getRows(), schedule.getKeys());
+  if (target->tma && box > target->maxBoxExtent)
+    reasons.add("expected at most {0} rows or keys per copy, but got {1}",
+                target->maxBoxExtent, box);
   int64_t shared = getSharedBytes(schedule, query);
   if (shared > target->sharedBytesPerBlock)
     reasons.add("expected at most {0} bytes of shared memory, but got {1}",

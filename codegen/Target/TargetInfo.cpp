@@ -46,6 +46,7 @@ static constexpr TargetInfo makeGPU(llvm::StringLiteral name, int major,
       /*maxRegisterBudget=*/0,
       /*registerBudgetStep=*/0,
       /*maxSwizzleBytes=*/0,
+      /*maxBoxExtent=*/0,
       reference,
   };
 }
@@ -58,6 +59,7 @@ static constexpr TargetInfo addTMA(TargetInfo info) {
   info.maxRegisterBudget = 256;
   info.registerBudgetStep = 8;
   info.maxSwizzleBytes = 128;
+  info.maxBoxExtent = 256;
   return info;
 }
 

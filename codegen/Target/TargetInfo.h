@@ -97,6 +97,8 @@ struct TargetInfo {
   /// [PTX] the widest swizzle of a tensor map, in bytes of a row; 0 where
   /// there are no tensor maps.
   int64_t maxSwizzleBytes;
+  /// [PTX] the most elements of a tensor map's box along one dimension.
+  int64_t maxBoxExtent;
 
   ReferenceMachine reference;
 

@@ -283,3 +283,22 @@ func.func @columns_of_a_matmul(%t: !t, %scale: f32) {
       maps [#q, #k, #v, #o]
   return
 }
+
+// -----
+
+#q = affine_map<(b, h, m, n, d, e) -> (b, m, h, d)>
+#k = affine_map<(b, h, m, n, d, e) -> (b, n, h, d)>
+#v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
+#o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
+!t = memref<?x?x?x64xbf16>
+func.func @copy_rows(%t: !t, %scale: f32) {
+  // expected-error @below {{expected at most 256 rows or keys per copy, but got 320}}
+  attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%scale)
+      outs(%t : !t)
+      schedule(#attn.schedule<style = fa3, target = "sm_90a", rows = 320,
+               keys = 64, workers = 5, query_stages = 1, stages = 2, registers = [24, 240],
+               overlap = true, rescale_threshold = 8, persistent = false,
+               descending = false>)
+      maps [#q, #k, #v, #o]
+  return
+}
