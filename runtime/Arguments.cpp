@@ -21,6 +21,9 @@ namespace attn::runtime {
 static constexpr uint64_t kMaxMapDim = uint64_t(1) << 32;
 static constexpr uint64_t kMaxMapStride = uint64_t(1) << 40;
 static constexpr uint64_t kMapAlignment = 16;
+/// The sum of two such numbers and a tile still has 32 bits: kernels step past
+/// the last tile by a grid, and past the last row by a tile.
+static constexpr int64_t kMaxInt32 = int64_t(1) << 30;
 
 static Status mapError(const TensorSpec &spec, const std::string &what,
                        uint64_t got) {
@@ -190,10 +193,9 @@ Expected<ArgumentValue> LaunchBuilder::computeNumber(const KernelSpec &kernel,
                                    value.str());
   if (argument.kind == ArgumentKind::Int64)
     return ArgumentValue(value.integer);
-  if (value.integer != static_cast<int32_t>(value.integer))
+  if (value.integer < -kMaxInt32 || value.integer > kMaxInt32)
     return Status::unsupported(describeArgument(kernel, index) +
-                               ": expected a value of 32 bits, but "
-                               "got " +
+                               ": expected a value of at most 2^30, but got " +
                                value.str());
   return ArgumentValue(static_cast<int32_t>(value.integer));
 }

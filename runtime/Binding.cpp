@@ -159,6 +159,11 @@ static Expected<Value> convertScalar(const ScalarSpec &spec, double value) {
         std::fabs(value) > std::numeric_limits<float>::max())
       return Status::invalidArgument(
           describeMismatch(spec.name, "a finite f32", Value::of(value).str()));
+    // Kernels divide by it, or multiply infinities with it.
+    bool isFactor = spec.name == "softmax_scale" || spec.name == "softcap";
+    if (isFactor && !(static_cast<float>(value) > 0))
+      return Status::invalidArgument(describeMismatch(
+          spec.name, "an f32 greater than 0", Value::of(value).str()));
     return Value::of(value);
   }
   if (value != std::floor(value) ||
@@ -180,6 +185,9 @@ Status Binder::bindScalars() {
           "'" + std::string(scalar.name) + "'"));
     }
     const ScalarSpec &spec = manifest_.scalars[*index];
+    if (environment_[spec.symbol])
+      return Status::invalidArgument(
+          describeMismatch(scalar.name, "it once", "it twice"));
     Expected<Value> value = convertScalar(spec, scalar.value);
     if (!value)
       return value.status();

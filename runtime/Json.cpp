@@ -80,6 +80,9 @@ Expected<Json> parseJson(std::string_view text, const std::string &what) {
                                    ": expected valid JSON, but got a "
                                    "syntax error at " +
                                    describePlace(text, offset));
+  } catch (const nlohmann::json::out_of_range &) {
+    return Status::invalidArgument(
+        what + ": expected finite numbers, but got one too large for a double");
   } catch (const nlohmann::json::exception &e) {
     return Status::invalidArgument(what + ": " + e.what());
   }

@@ -78,6 +78,16 @@ TEST(Arguments, ScalarsOverrideDefaults) {
   inputs.scalars = {{"softmax_scale", std::numeric_limits<double>::infinity()}};
   expectError(inputs, kInvalid,
               "softmax_scale: expected a finite f32, but got inf");
+  // What is 0 as f32 as well.
+  for (double value : {0.0, -1.0, 1e-50}) {
+    inputs.scalars = {{"softmax_scale", value}};
+    expectError(inputs, kInvalid,
+                "softmax_scale: expected an f32 greater than 0, but got " +
+                    Value::of(value).str());
+  }
+  inputs.scalars = {{"softmax_scale", 1}, {"softmax_scale", 2}};
+  expectError(inputs, kInvalid,
+              "softmax_scale: expected it once, but got it twice");
 }
 
 TEST(Arguments, KeyMapOfContiguousTensor) {
@@ -244,8 +254,13 @@ TEST(Arguments, Limits) {
                          "multiprocessors)\",\n             \"70000\""));
   LaunchInputs inputs = sampleInputs(1, 1, int64_t(1) << 32);
   expectError(inputs, kUnsupported,
-              "sample_entry: argument 1 (seqlen_k): expected a value of 32 "
-              "bits, but got 4294967296");
+              "sample_entry: argument 1 (seqlen_k): expected a value of at "
+              "most 2^30, but got 4294967296");
+  // Kernels add to lengths in 32 bits.
+  inputs = sampleInputs(1, 1, INT32_MAX);
+  expectError(inputs, kUnsupported,
+              "sample_entry: argument 1 (seqlen_k): expected a value of at "
+              "most 2^30, but got 2147483647");
 }
 
 TEST(Arguments, Workspace) {

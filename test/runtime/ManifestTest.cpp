@@ -53,6 +53,8 @@ TEST(Manifest, Syntax) {
               "\"x\": " + std::string(100, '[') + std::string(100, ']') +
                   ", \"spec\": {",
               "nesting");
+  expectError("\"manifest_version\": 1", "\"manifest_version\": 1e999",
+              "expected finite numbers, but got one too large for a double");
   EXPECT_FALSE(bool(parseManifest("")));
   EXPECT_FALSE(bool(parseManifest("[1]")));
   EXPECT_FALSE(bool(parseManifest("{\"name\": \"\xff\"}")));
