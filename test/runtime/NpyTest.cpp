@@ -10,7 +10,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
 #include <limits>
+#include <sys/stat.h>
+#include <unistd.h>
 
 using namespace attnc;
 using namespace attn::runtime;
@@ -112,6 +115,35 @@ TEST(Npy, Malformed) {
       "'>f4'");
   expectError(makeFile("{'descr': [('a', '<f4')]}", ""), "a simple dtype");
   expectError(makeFile(header + "(1,), }", "abcd", 9), "version");
+}
+
+static mode_t typeOf(const std::string &path) {
+  struct stat info;
+  return lstat(path.c_str(), &info) == 0 ? info.st_mode & S_IFMT : 0;
+}
+
+TEST(Npy, SpecialFilesStayWhatTheyAre) {
+  HostTensor tensor = makeTensor(ElementType::F32, {2, 3});
+  // Through links of our own, so that a mistake replaces these.
+  std::string link = testing::TempDir() + "/special.npy";
+  for (auto [device, isOk] : {std::make_pair("/dev/null", true),
+                              std::make_pair("/dev/full", false)}) {
+    (void)unlink(link.c_str());
+    ASSERT_EQ(symlink(device, link.c_str()), 0);
+    EXPECT_EQ(writeNpy(link, tensor).isOk(), isOk) << device;
+    EXPECT_EQ(typeOf(link), mode_t(S_IFLNK)) << device;
+  }
+  (void)unlink(link.c_str());
+}
+
+TEST(Npy, OtherFilesAreLeftAlone) {
+  HostTensor tensor = makeTensor(ElementType::F32, {2});
+  std::string path = testing::TempDir() + "/mine.npy";
+  std::ofstream(path + ".tmp") << "mine";
+  ASSERT_TRUE(writeNpy(path, tensor).isOk());
+  std::string text;
+  std::ifstream(path + ".tmp") >> text;
+  EXPECT_EQ(text, "mine");
 }
 
 TEST(Npy, RoundTrip) {

@@ -222,6 +222,15 @@ TEST(Run, UsageErrors) {
               "--offset: expected an integer of at least 0, but got 'q=-1'");
   expectError(with([](auto &o) { o.tensors.in = {"o=x.npy"}; }), kInvalid,
               "--in: expected an input, but got o");
+  for (auto [flag, member, text] :
+       {std::make_tuple("--in", &TensorOptions::in, "k=x.npy"),
+        std::make_tuple("--strides", &TensorOptions::strides, "k=s:96"),
+        std::make_tuple("--offset", &TensorOptions::offset, "k=8")}) {
+    RunOptions options = makeOptions();
+    options.tensors.*member = {text, text};
+    expectError(options, kInvalid,
+                std::string(flag) + ": expected k once, but got it twice");
+  }
   expectError(with([](auto &o) { o.runs = 0; }), kInvalid,
               "--runs: expected at least 1, but got 0");
   expectError(with([](auto &o) { o.device = "gpu"; }), kInvalid,

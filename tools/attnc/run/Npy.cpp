@@ -14,6 +14,8 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <sys/stat.h>
+#include <unistd.h>
 
 namespace attnc {
 
@@ -237,6 +239,37 @@ static std::string makeHeader(const std::string &dtype,
   return header + text;
 }
 
+static bool writeAll(FILE *file, const std::string &content) {
+  bool isOk = file && std::fwrite(content.data(), 1, content.size(), file) ==
+                          content.size();
+  // Some devices tell of a full disk only here.
+  if (file)
+    isOk &= std::fclose(file) == 0;
+  return isOk;
+}
+
+/// All of the file appears or nothing; what is no regular file, like a pipe or
+/// /dev/null, is written to and stays what it is.
+static Status writeWhole(const std::string &path, const std::string &content) {
+  struct stat info;
+  bool isSpecial = stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) &&
+                   !S_ISDIR(info.st_mode);
+  std::string temporary = path + "." + std::to_string(getpid()) + ".tmp";
+  const std::string &target = isSpecial ? path : temporary;
+  errno = 0;
+  FILE *file = std::fopen(target.c_str(), isSpecial ? "wb" : "wbx");
+  bool isOk = writeAll(file, content);
+  if (isOk && !isSpecial)
+    isOk = std::rename(temporary.c_str(), path.c_str()) == 0;
+  if (isOk)
+    return Status::ok();
+  std::string reason = std::strerror(errno);
+  if (file && !isSpecial)
+    std::remove(temporary.c_str());
+  return Status::invalidArgument(
+      path + ": expected a file that can be written, but got '" + reason + "'");
+}
+
 Status writeNpy(const std::string &path, const HostTensor &tensor) {
   bool isWord = tensor.element == ElementType::I32;
   bool isByte = tensor.element == ElementType::U8;
@@ -259,19 +292,7 @@ Status writeNpy(const std::string &path, const HostTensor &tensor) {
     content.append(reinterpret_cast<const char *>(tensor.data.data()),
                    tensor.data.size());
   }
-  std::string temporary = path + ".tmp";
-  FILE *file = std::fopen(temporary.c_str(), "wb");
-  bool isOk = file && std::fwrite(content.data(), 1, content.size(), file) ==
-                          content.size();
-  if (file)
-    isOk &= std::fclose(file) == 0;
-  isOk = isOk && std::rename(temporary.c_str(), path.c_str()) == 0;
-  if (isOk)
-    return Status::ok();
-  std::string reason = std::strerror(errno);
-  std::remove(temporary.c_str());
-  return Status::invalidArgument(
-      path + ": expected a file that can be written, but got '" + reason + "'");
+  return writeWhole(path, content);
 }
 
 } // namespace attnc

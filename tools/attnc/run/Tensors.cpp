@@ -36,6 +36,26 @@ Expected<Assignment> parseAssignment(const Manifest &manifest, const char *flag,
                                  names + ", but got '" + text + "'");
 }
 
+/// The assignments of a flag that gives each tensor one value.
+static Expected<std::vector<Assignment>>
+parseAssignments(const Manifest &manifest, const char *flag,
+                 const std::vector<std::string> &texts) {
+  std::vector<Assignment> result;
+  std::vector<bool> isGiven(manifest.tensors.size());
+  for (const std::string &text : texts) {
+    Expected<Assignment> given = parseAssignment(manifest, flag, text);
+    if (!given)
+      return given.status();
+    if (isGiven[given->tensor])
+      return Status::invalidArgument(std::string(flag) + ": expected " +
+                                     manifest.tensors[given->tensor].name +
+                                     " once, but got it twice");
+    isGiven[given->tensor] = true;
+    result.push_back(std::move(*given));
+  }
+  return result;
+}
+
 static bool parseInteger(std::string_view text, int64_t &value) {
   auto [end, code] =
       std::from_chars(text.data(), text.data() + text.size(), value);
@@ -110,25 +130,27 @@ static Status parseStrides(const TensorSpec &spec,
 static Status placeTensors(const Manifest &manifest,
                            const TensorOptions &options, Tensors &tensors) {
   tensors.placement.resize(manifest.tensors.size());
-  for (const std::string &text : options.strides) {
-    Expected<Assignment> given = parseAssignment(manifest, "--strides", text);
-    if (!given)
-      return given.status();
-    Status status = parseStrides(
-        manifest.tensors[given->tensor], tensors.host[given->tensor].sizes,
-        given->value, tensors.placement[given->tensor]);
+  Expected<std::vector<Assignment>> strides =
+      parseAssignments(manifest, "--strides", options.strides);
+  if (!strides)
+    return strides.status();
+  for (const Assignment &given : *strides) {
+    Status status = parseStrides(manifest.tensors[given.tensor],
+                                 tensors.host[given.tensor].sizes, given.value,
+                                 tensors.placement[given.tensor]);
     if (!status.isOk())
       return status;
   }
-  for (const std::string &text : options.offset) {
-    Expected<Assignment> given = parseAssignment(manifest, "--offset", text);
-    if (!given)
-      return given.status();
-    int64_t &offset = tensors.placement[given->tensor].offset;
-    if (!parseInteger(given->value, offset) || offset < 0)
-      return Status::invalidArgument("--offset: expected an integer of at "
-                                     "least 0, but got '" +
-                                     text + "'");
+  Expected<std::vector<Assignment>> offsets =
+      parseAssignments(manifest, "--offset", options.offset);
+  if (!offsets)
+    return offsets.status();
+  for (const Assignment &given : *offsets) {
+    int64_t &offset = tensors.placement[given.tensor].offset;
+    if (!parseInteger(given.value, offset) || offset < 0)
+      return Status::invalidArgument(
+          "--offset: expected an integer of at least 0, but got '" +
+          manifest.tensors[given.tensor].name + "=" + given.value + "'");
   }
   return Status::ok();
 }
@@ -142,23 +164,24 @@ using Arrays = std::vector<std::optional<NpyArray>>;
 static Expected<Arrays> readArrays(const Manifest &manifest,
                                    const std::vector<std::string> &in) {
   Arrays arrays(manifest.tensors.size());
-  for (const std::string &text : in) {
-    Expected<Assignment> given = parseAssignment(manifest, "--in", text);
-    if (!given)
-      return given.status();
-    const TensorSpec &spec = manifest.tensors[given->tensor];
+  Expected<std::vector<Assignment>> assignments =
+      parseAssignments(manifest, "--in", in);
+  if (!assignments)
+    return assignments.status();
+  for (const Assignment &given : *assignments) {
+    const TensorSpec &spec = manifest.tensors[given.tensor];
     if (spec.role != TensorRole::Input)
       return Status::invalidArgument("--in: expected an input, but got " +
                                      spec.name);
-    Expected<NpyArray> array = readNpy(given->value);
+    Expected<NpyArray> array = readNpy(given.value);
     if (!array)
       return array.status();
     if (array->shape.size() != spec.dims.size())
       return Status::invalidArgument(
-          given->value + ": expected " + std::to_string(spec.rank()) +
+          given.value + ": expected " + std::to_string(spec.rank()) +
           " dimensions for " + spec.name + ", but got " +
           std::to_string(array->shape.size()));
-    arrays[given->tensor] = std::move(*array);
+    arrays[given.tensor] = std::move(*array);
   }
   return arrays;
 }
