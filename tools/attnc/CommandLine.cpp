@@ -7,6 +7,8 @@
 
 #include "tools/attnc/CommandLine.h"
 
+#include "tools/attnc/run/IntegerFlag.h"
+
 #include <CLI/CLI.hpp>
 
 #include <cctype>
@@ -179,12 +181,14 @@ void Parser::addLaunch(CLI::App &verb, Verb kind) {
   addList("--in", tensors.in, "an input, e.g. q=q.npy");
   addList("--strides", tensors.strides, "strides in elements, q=B,S,H,D");
   addList("--offset", tensors.offset, "offset in elements, q=N");
-  verb.add_option("--seed", tensors.seed, "of random inputs");
+  verb.add_option("--seed", tensors.seed, "of random inputs")
+      ->check(integerFrom(0, UINT64_MAX));
   verb.add_option("--device", flags.device,
                   "auto, cuda, cuda:N or emulator (auto)");
   verb.add_option("--grid-limit", flags.gridLimit, "at most this many blocks")
-      ->check(CLI::PositiveNumber);
-  verb.add_option("--runs", flags.runs, "launches")->check(CLI::PositiveNumber);
+      ->check(integerFrom(1, UINT32_MAX));
+  verb.add_option("--runs", flags.runs, "launches")
+      ->check(integerFrom(1, INT32_MAX));
   verb.add_option("--timeout", flags.timeout, "seconds until giving up")
       ->check(CLI::PositiveNumber);
   if (kind == Verb::Bench) {
@@ -196,12 +200,13 @@ void Parser::addLaunch(CLI::App &verb, Verb kind) {
   }
   addList("--out", flags.outputs, "where a result goes, e.g. o=o.npy");
   verb.add_option("--emulator-seed", flags.emulatorSeed,
-                  "of the emulator's scheduling; 0 is a fixed order");
+                  "of the emulator's scheduling; 0 is a fixed order")
+      ->check(integerFrom(0, UINT64_MAX));
   verb.add_flag("--no-checks", flags.skipChecks,
                 "run the emulator without its checks");
   verb.add_option("--check-rows", flags.checkRows,
                   "compare only this many rows with the reference")
-      ->check(CLI::PositiveNumber);
+      ->check(integerFrom(1, INT64_MAX));
   verb.add_flag("--stats", flags.stats, "count what the emulator did");
 }
 

@@ -7,6 +7,7 @@
 
 #include "tools/attnc/run/Verb.h"
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -49,8 +50,9 @@ public:
 private:
   void watch(double seconds) {
     std::unique_lock<std::mutex> lock(mutex_);
-    if (wake_.wait_for(lock, std::chrono::duration<double>(seconds),
-                       [this] { return isDone_; }))
+    // Later than this the clock overflows.
+    auto limit = std::chrono::duration<double>(std::min(seconds, 1e9));
+    if (wake_.wait_for(lock, limit, [this] { return isDone_; }))
       return;
     std::fprintf(stderr,
                  "error: expected an end within %g s, but the kernel is still "

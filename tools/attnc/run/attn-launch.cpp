@@ -13,6 +13,7 @@
 
 #include "runtime/Launch.h"
 #include "tools/attnc/run/Bench.h"
+#include "tools/attnc/run/IntegerFlag.h"
 #include "tools/attnc/run/Run.h"
 #include "tools/attnc/run/Verb.h"
 
@@ -43,11 +44,13 @@ static void addSharedFlags(CLI::App &verb, Flags &flags) {
   verb.add_option("--in", tensors.in, "an input, q=q.npy");
   verb.add_option("--strides", tensors.strides, "in elements, q=B,S,H,D");
   verb.add_option("--offset", tensors.offset, "in elements, q=N");
-  verb.add_option("--seed", tensors.seed, "of random inputs");
+  verb.add_option("--seed", tensors.seed, "of random inputs")
+      ->check(integerFrom(0, UINT64_MAX));
   verb.add_option("--device", flags.run.device, "auto, cuda, cuda:N, emulator");
-  verb.add_option("--grid-limit", flags.run.gridLimit,
-                  "at most so many blocks");
-  verb.add_option("--runs", flags.run.runs, "launches");
+  verb.add_option("--grid-limit", flags.run.gridLimit, "at most so many blocks")
+      ->check(integerFrom(1, UINT32_MAX));
+  verb.add_option("--runs", flags.run.runs, "launches")
+      ->check(integerFrom(1, INT32_MAX));
   verb.add_option("--timeout", flags.run.timeout, "seconds until giving up");
   verb.add_flag("--json", flags.run.json, "print JSON");
 }
@@ -55,11 +58,13 @@ static void addSharedFlags(CLI::App &verb, Flags &flags) {
 static void addRunFlags(CLI::App &verb, Flags &flags) {
   verb.add_option("--out", flags.run.out, "where a result goes, o=o.npy");
   verb.add_option("--emulator-seed", flags.run.emulatorSeed,
-                  "of the order of warps");
+                  "of the order of warps")
+      ->check(integerFrom(0, UINT64_MAX));
   verb.add_flag("--no-checks", flags.skipChecks,
                 "run the emulator without its checks");
   verb.add_option("--check-rows", flags.run.checkRows,
-                  "compare only so many rows");
+                  "compare only so many rows")
+      ->check(integerFrom(1, INT64_MAX));
   verb.add_flag("--stats", flags.run.stats, "count what the emulator did");
 }
 
