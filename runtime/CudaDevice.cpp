@@ -324,6 +324,8 @@ Expected<TensorMap> CudaDevice::encodeTensorMap(const TensorMapDesc &desc) {
   static_assert(int(TensorMapSwizzle::B32) == 1 &&
                     int(TensorMapSwizzle::B128) == 3,
                 "the values are the driver's");
+  // Pure arithmetic, yet the driver wants a context.
+  ContextScope scope(driver, gpu_->context);
   TensorMap map;
   const uint32_t elementStrides[5] = {1, 1, 1, 1, 1};
   CUresult result = driver.tensorMapEncodeTiled(

@@ -177,6 +177,8 @@ FAKE cuTensorMapEncodeTiled(void *map, CUtensorMapDataType type, uint32_t rank,
                             const uint64_t *strides, const uint32_t *box,
                             const uint32_t *elementStrides, int interleave,
                             int swizzle, int l2Promotion, int oobFill) {
+  if (!isReady())
+    return kInvalidContext;
   if (rank != 4 || interleave != 0 || oobFill != 0 || l2Promotion != 3 ||
       elementStrides[0] != 1 || reinterpret_cast<uintptr_t>(map) % 64 != 0)
     return kInvalidValue;
