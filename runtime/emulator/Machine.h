@@ -210,6 +210,10 @@ struct Block {
   /// Registers that setmaxnreg.dec gave back.
   int64_t registerPool = 0;
   uint32_t nextWarp = 0;
+  /// With a seed, the warpgroup that gets few turns, and the turns until that
+  /// changes.
+  static constexpr uint32_t noGroup = ~0u;
+  uint32_t slowGroup = noGroup, spellTurns = 200;
 
   // Agents: see Clock.h.
   uint32_t warpAgent(uint32_t warp) const { return warp; }
@@ -233,6 +237,7 @@ struct Block {
   /// Runs until nothing can, or for about `quantum` instructions. False after
   /// a fault.
   bool advance(uint32_t quantum);
+  uint32_t pickWarp();
   bool finished() const { return liveWarps == 0 && async.empty(); }
   bool canRun() const;
   bool completeAsync();
