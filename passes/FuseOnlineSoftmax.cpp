@@ -19,6 +19,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
+#include "passes/RowVectors.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -267,10 +268,7 @@ static Value broadcastRowLike(OpBuilder &builder, Location loc, Value row,
   auto type = cast<VectorType>(like);
   if (type.getRank() == 1)
     return row;
-  VectorType columnType =
-      VectorType::get({type.getDimSize(0), 1}, type.getElementType());
-  Value column = vector::ShapeCastOp::create(builder, loc, columnType, row);
-  return vector::BroadcastOp::create(builder, loc, type, column);
+  return attn::broadcastRows(builder, loc, row, type.getDimSize(1));
 }
 
 /// exp2(maximum * factor + shift): what the sums so far must be multiplied by.

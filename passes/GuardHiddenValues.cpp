@@ -20,6 +20,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
+#include "passes/RowVectors.h"
 
 #include "dialect/attn/AttnDialect.h"
 #include "dialect/attn_gpu/AttnGPUDialect.h"
@@ -77,27 +78,21 @@ private:
   }
   VectorType rowType(Type element) { return VectorType::get({rows}, element); }
   Value splat(VectorType type, double value) {
-    return arith::ConstantOp::create(
-        builder, loc,
-        DenseElementsAttr::get(
-            type, builder.getFloatAttr(type.getElementType(), value)));
+    return createSplat(builder, loc, type, value);
   }
   Value broadcast(Value value, VectorType type) {
     return vector::BroadcastOp::create(builder, loc, type, value);
   }
-  Value broadcastRows(Value row, VectorType type) {
-    Type element = cast<VectorType>(row.getType()).getElementType();
-    Value column = vector::ShapeCastOp::create(
-        builder, loc, VectorType::get({rows, 1}, element), row);
-    return broadcast(column, VectorType::get(type.getShape(), element));
+  /// One value per row, for each column of the accumulators.
+  Value overColumns(Value row) {
+    return broadcastRows(builder, loc, row, accumulatorType.getDimSize(1));
   }
   Value read(vector::TransferReadOp like, Value position, Value column,
              int64_t numRows, int64_t numColumns);
-  Value isHurt();
-  Value shiftOf(Value maximum);
+  Value sumZeros();
   Value scoreOf(Value key);
   Value addKey(Value key, Value accumulator, Value shift, Value isHurt);
-  Value recompute(Value hurt);
+  Value recompute(Value perLane);
 
   MaskedLoop &found;
   scf::ForOp last;
@@ -129,9 +124,9 @@ Value Guard::read(vector::TransferReadOp like, Value position, Value column,
   return arith::ExtFOp::create(builder, loc, type.clone(f32), values);
 }
 
-/// Per row, whether an accumulator is NaN or infinite though the sum of the
-/// weights is a number. Each lane answers for its own columns.
-Value Guard::isHurt() {
+/// Per row, the accumulators times zero, added up: NaN if one of them is not
+/// finite, else 0. Each lane has the sum of its own columns.
+Value Guard::sumZeros() {
   Value zeros =
       arith::MulFOp::create(builder, loc, last.getResult(found.accumulator),
                             splat(accumulatorType, 0.0));
@@ -140,18 +135,6 @@ Value Guard::isHurt() {
       ArrayRef<bool>{false, true}, vector::CombiningKind::ADD);
   perLane->setAttr(attn_gpu::kPartialAttr, builder.getUnitAttr());
   return perLane;
-}
-
-/// -maximum * factor, and 0 for a row that sees nothing.
-Value Guard::shiftOf(Value maximum) {
-  Value isEmpty =
-      arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, maximum,
-                            splat(rowType(f32), -INFINITY));
-  Value reference = arith::SelectOp::create(builder, loc, isEmpty,
-                                            splat(rowType(f32), 0.0), maximum);
-  Value scaled = arith::MulFOp::create(builder, loc, reference,
-                                       broadcast(found.factor, rowType(f32)));
-  return arith::NegFOp::create(builder, loc, scaled);
 }
 
 /// The scores of all rows with one key.
@@ -186,7 +169,7 @@ Value Guard::addKey(Value key, Value accumulator, Value shift, Value isHurt) {
   Value value =
       read(found.value, key, index(0), 1, accumulatorType.getDimSize(1));
   Value sum =
-      math::FmaOp::create(builder, loc, broadcastRows(weight, accumulatorType),
+      math::FmaOp::create(builder, loc, overColumns(weight),
                           broadcast(value, accumulatorType), accumulator);
   Value position = broadcast(key, rowType(builder.getIndexType()));
   Value notBefore = arith::CmpIOp::create(
@@ -195,8 +178,8 @@ Value Guard::addKey(Value key, Value accumulator, Value shift, Value isHurt) {
       builder, loc, arith::CmpIPredicate::slt, position, found.upper);
   Value isVisible = arith::AndIOp::create(builder, loc, notBefore, notAfter);
   Value isWanted = arith::AndIOp::create(builder, loc, isVisible, isHurt);
-  return arith::SelectOp::create(
-      builder, loc, broadcastRows(isWanted, accumulatorType), sum, accumulator);
+  return arith::SelectOp::create(builder, loc, overColumns(isWanted), sum,
+                                 accumulator);
 }
 
 /// The accumulators, with those of hurt rows computed anew. They take the place
@@ -206,13 +189,14 @@ Value Guard::recompute(Value perLane) {
   unsigned keyDim =
       cast<AffineDimExpr>(key.getPermutationMap().getResult(0)).getPosition();
   Value numKeys = memref::DimOp::create(builder, loc, key.getBase(), keyDim);
-  Value shift = shiftOf(last.getResult(found.maximum));
+  Value shift =
+      createShift(builder, loc, last.getResult(found.maximum), found.factor);
   Value whole = attn_gpu::RowSumOp::create(builder, loc, rowType(f32), perLane);
   Value isHurt = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO,
                                        whole, whole);
-  Value start = arith::SelectOp::create(
-      builder, loc, broadcastRows(isHurt, accumulatorType),
-      splat(accumulatorType, 0.0), last.getResult(found.accumulator));
+  Value start = arith::SelectOp::create(builder, loc, overColumns(isHurt),
+                                        splat(accumulatorType, 0.0),
+                                        last.getResult(found.accumulator));
   auto loop = scf::ForOp::create(builder, loc, index(0), numKeys, index(1),
                                  ValueRange{start});
   OpBuilder::InsertionGuard guard(builder);
@@ -230,7 +214,7 @@ void Guard::build() {
   for (OpOperand &use : accumulator.getUses())
     uses.push_back(&use);
 
-  Value perLane = isHurt();
+  Value perLane = sumZeros();
   Value notFinite = arith::CmpFOp::create(
       builder, loc, arith::CmpFPredicate::UNO, perLane, perLane);
   // All of a row's lanes must agree: a NaN among the weights is in one of them.

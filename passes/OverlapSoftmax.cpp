@@ -340,8 +340,8 @@ SmallVector<Value> Pipeliner::buildEpilogue(Value end, ValueRange state) {
 /// the last of these is done before the last product with the values starts.
 SmallVector<attn_gpu::ReleaseOp> Pipeliner::takeOuterReleases() {
   SmallVector<attn_gpu::ReleaseOp> releases;
-  Value tile = chain.front().scores.start.getA();
-  if (auto part = tile.getDefiningOp<attn_gpu::SubtileOp>())
+  Value operand = chain.front().scores.start.getA(), tile = operand;
+  if (auto part = operand.getDefiningOp<attn_gpu::SubtileOp>())
     tile = part.getSource();
   auto receive = tile.getDefiningOp<attn_gpu::ReceiveOp>();
   if (!receive)
@@ -354,8 +354,7 @@ SmallVector<attn_gpu::ReleaseOp> Pipeliner::takeOuterReleases() {
       return !here || last->isBeforeInBlock(here);
     });
   };
-  Value part = chain.front().scores.start.getA();
-  if (isReadLater(receive) || isReadLater(part))
+  if (isReadLater(tile) || isReadLater(operand))
     return releases;
   for (Operation *user : receive.getChannel().getUsers()) {
     auto release = dyn_cast<attn_gpu::ReleaseOp>(user);

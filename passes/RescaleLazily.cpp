@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
+#include "passes/RowVectors.h"
 
 #include "dialect/attn/AttnDialect.h"
 #include "dialect/attn_gpu/AttnGPUDialect.h"
@@ -104,14 +105,6 @@ static std::optional<Rescaling> matchRescaling(scf::ForOp loop) {
   return std::nullopt;
 }
 
-static Value createSplat(OpBuilder &builder, Location loc, Type type,
-                         double value) {
-  auto vectorType = cast<VectorType>(type);
-  auto element = builder.getFloatAttr(vectorType.getElementType(), value);
-  return arith::ConstantOp::create(builder, loc,
-                                   DenseElementsAttr::get(vectorType, element));
-}
-
 /// Decides for the warp and makes everybody use the maximum that it keeps.
 static Value createDecision(Rescaling &found, int64_t threshold) {
   vector::MultiDimReductionOp maximum = found.newMaximum;
@@ -127,7 +120,7 @@ static Value createDecision(Rescaling &found, int64_t threshold) {
   Value inBits = arith::MulFOp::create(builder, loc, growth, factor);
   Value tooMuch = arith::CmpFOp::create(
       builder, loc, arith::CmpFPredicate::OGT, inBits,
-      createSplat(builder, loc, fresh.getType(), threshold));
+      createSplat(builder, loc, cast<VectorType>(fresh.getType()), threshold));
   Value any =
       attn_gpu::WarpAnyOp::create(builder, loc, builder.getI1Type(), tooMuch);
   auto kept =

@@ -20,6 +20,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
+#include "passes/RowVectors.h"
 
 #include "dialect/attn/AttnDialect.h"
 
@@ -65,20 +66,10 @@ private:
     return VectorType::get(shape, type);
   }
   Value splat(VectorType type, double value) {
-    return arith::ConstantOp::create(
-        builder, loc,
-        DenseElementsAttr::get(
-            type, builder.getFloatAttr(type.getElementType(), value)));
+    return createSplat(builder, loc, type, value);
   }
   Value broadcast(Value scalar, VectorType type) {
     return vector::BroadcastOp::create(builder, loc, type, scalar);
-  }
-  /// One value per row, for each of `columns` columns.
-  Value broadcastRows(Value row, int64_t columns) {
-    auto type = cast<VectorType>(row.getType());
-    Value column = vector::ShapeCastOp::create(
-        builder, loc, vector({rows, 1}, type.getElementType()), row);
-    return broadcast(column, vector({rows, columns}, type.getElementType()));
   }
 
   Value sizeOf(AttentionOp::Dim dim);
@@ -236,18 +227,8 @@ Value Tiler::findMaximum(Value numKeyTiles) {
 
 /// The sum of each row's weights, and of the weighted values.
 std::pair<Value, Value> Tiler::sumWeights(Value numKeyTiles, Value maximum) {
-  VectorType rowType = vector({rows}, f32);
-  Value zero = splat(rowType, 0.0);
-  // A row that sees nothing has maximum -inf; subtracting 0 instead leaves its
-  // weights at exp2(-inf) = 0.
-  Value isEmpty = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ,
-                                        maximum, splat(rowType, -INFINITY));
-  Value reference =
-      arith::SelectOp::create(builder, loc, isEmpty, zero, maximum);
-  Value scaled = arith::MulFOp::create(builder, loc, reference,
-                                       broadcast(exponent, rowType));
-  Value shift = arith::NegFOp::create(builder, loc, scaled);
-
+  Value zero = splat(vector({rows}, f32), 0.0);
+  Value shift = createShift(builder, loc, maximum, exponent);
   Value noValues = splat(vector({rows, headDimVO}, f32), 0.0);
   auto loop = scf::ForOp::create(builder, loc, index(0), numKeyTiles, index(1),
                                  ValueRange{zero, noValues});
@@ -257,7 +238,7 @@ std::pair<Value, Value> Tiler::sumWeights(Value numKeyTiles, Value maximum) {
   Value scores = scoresOf(keyTile);
   Value power = math::FmaOp::create(
       builder, loc, scores, broadcast(exponent, vector({rows, keys}, f32)),
-      broadcastRows(shift, keys));
+      broadcastRows(builder, loc, shift, keys));
   Value weights = math::Exp2Op::create(builder, loc, power);
   Value sum = vector::MultiDimReductionOp::create(
       builder, loc, weights, loop.getRegionIterArg(0),
@@ -283,8 +264,9 @@ void Tiler::writeResults(Value maximum, Value sum, Value accumulator) {
   Value inverse = arith::SelectOp::create(
       builder, loc, isEmpty, zero,
       arith::DivFOp::create(builder, loc, splat(rowType, 1.0), sum));
-  Value result = arith::MulFOp::create(builder, loc, accumulator,
-                                       broadcastRows(inverse, headDimVO));
+  Value result =
+      arith::MulFOp::create(builder, loc, accumulator,
+                            broadcastRows(builder, loc, inverse, headDimVO));
   Type outputElement = getElementTypeOrSelf(op.getOutput());
   if (outputElement != f32)
     result = arith::TruncFOp::create(

@@ -1,0 +1,49 @@
+//===- RowVectors.cpp - One value per row of a tile -----------------------===//
+//
+// Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/RowVectors.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::attn;
+
+Value attn::createSplat(OpBuilder &builder, Location loc, VectorType type,
+                        double value) {
+  auto element = builder.getFloatAttr(type.getElementType(), value);
+  return arith::ConstantOp::create(builder, loc,
+                                   DenseElementsAttr::get(type, element));
+}
+
+Value attn::broadcastRows(OpBuilder &builder, Location loc, Value row,
+                          int64_t columns) {
+  auto type = cast<VectorType>(row.getType());
+  int64_t rows = type.getDimSize(0);
+  Value column = vector::ShapeCastOp::create(
+      builder, loc, VectorType::get({rows, 1}, type.getElementType()), row);
+  return vector::BroadcastOp::create(
+      builder, loc, VectorType::get({rows, columns}, type.getElementType()),
+      column);
+}
+
+Value attn::createShift(OpBuilder &builder, Location loc, Value maximum,
+                        Value factor) {
+  auto type = cast<VectorType>(maximum.getType());
+  Value zero = createSplat(builder, loc, type, 0.0);
+  Value isEmpty =
+      arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, maximum,
+                            createSplat(builder, loc, type, -INFINITY));
+  Value reference =
+      arith::SelectOp::create(builder, loc, isEmpty, zero, maximum);
+  Value scaled = arith::MulFOp::create(
+      builder, loc, reference,
+      vector::BroadcastOp::create(builder, loc, type, factor));
+  return arith::NegFOp::create(builder, loc, scaled);
+}
