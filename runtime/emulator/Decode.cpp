@@ -457,38 +457,29 @@ bool Decoder::pair(Type type) {
 }
 
 bool Decoder::destinations(Type type, unsigned count, bool wider) {
-  ATTN_NEED_OPERAND(operand);
-  if (operand->kind != ptx::Operand::Vector)
-    return count == 1 ? destination(type, wider)
-                      : fail("expected a vector of " + std::to_string(count) +
-                             " operands");
-  if (operand->elements.size() != count)
-    return fail("expected a vector of " + std::to_string(count) +
-                " operands, but got " +
-                std::to_string(operand->elements.size()));
-  for (const ptx::Operand &element : operand->elements) {
-    Operand result;
-    if (!resolve(element, result, type, wider, true))
-      return false;
-    inst_->operands.push_back(result);
-  }
-  ++operand_;
-  return true;
+  return vectorOperand(type, count, wider, /*isDestination=*/true);
 }
 
 bool Decoder::sources(Type type, unsigned count, bool wider) {
+  return vectorOperand(type, count, wider, /*isDestination=*/false);
+}
+
+bool Decoder::vectorOperand(Type type, unsigned count, bool wider,
+                            bool isDestination) {
   ATTN_NEED_OPERAND(operand);
-  if (operand->kind != ptx::Operand::Vector)
-    return count == 1 ? source(type, wider)
-                      : fail("expected a vector of " + std::to_string(count) +
-                             " operands");
+  if (operand->kind != ptx::Operand::Vector) {
+    if (count != 1)
+      return fail("expected a vector of " + std::to_string(count) +
+                  " operands");
+    return isDestination ? destination(type, wider) : source(type, wider);
+  }
   if (operand->elements.size() != count)
     return fail("expected a vector of " + std::to_string(count) +
                 " operands, but got " +
                 std::to_string(operand->elements.size()));
   for (const ptx::Operand &element : operand->elements) {
     Operand result;
-    if (!resolve(element, result, type, wider, false))
+    if (!resolve(element, result, type, wider, isDestination))
       return false;
     inst_->operands.push_back(result);
   }

@@ -139,6 +139,7 @@ private:
   bool decodeInstruction(const ptx::Instruction &ast);
   bool resolve(const ptx::Operand &operand, Operand &result, Type type,
                bool wider, bool isDestination);
+  bool vectorOperand(Type type, unsigned count, bool wider, bool isDestination);
   bool resolveRegister(std::string_view name, RegisterInfo &info);
   bool resolveLabel(std::string_view name, uint32_t &target);
   bool resolveSymbol(std::string_view name, Symbol &symbol);
