@@ -51,7 +51,7 @@ Step atomic(Context &context, const Inst &inst) {
   size_t addressIndex = first * vector;
   uint64_t addresses[warpLanes];
   context.addresses(inst.operands[addressIndex], addresses);
-  countTraffic(context, inst.space, addresses, bytes * vector,
+  countTraffic(context, inst, inst.space, addresses, bytes * vector,
                AccessKind::Atomic);
   bool changed = false;
   for (uint32_t rest = context.mask; rest; rest &= rest - 1) {

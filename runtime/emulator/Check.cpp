@@ -76,6 +76,16 @@ std::string attn::runtime::emulator::checkBlockEnd(const Block &block) {
   // An arrive at a named barrier that nobody waits for is no fault: ping-pong
   // schedules end with one.
   std::string where = "block " + std::to_string(block.linear) + " ended ";
+  for (const Warp &warp : block.warps) {
+    bool waited = !warp.copyIssued;
+    for (const Warp &other : block.warps)
+      waited |=
+          other.known.seen[block.copyAgent(warp.index)] >= warp.copyIssued;
+    if (!waited)
+      return where + "without a wait for the cp.async of ptx line " +
+             std::to_string(warp.copyLine) + " by warp " +
+             std::to_string(warp.index) + " (expected cp.async.wait_group)";
+  }
   for (const auto &[address, barrier] : block.mbarriers) {
     // Otherwise the copy may write into the shared memory of the next block.
     bool waited = !barrier.lastCopyEpoch;
@@ -119,6 +129,15 @@ void attn::runtime::emulator::nextEpoch(Warp &warp) {
 void attn::runtime::emulator::joinLanes(Warp &warp) {
   nextEpoch(warp);
   warp.laneEpoch = warp.known.seen[warp.index];
+  if (!warp.copyIssued)
+    return;
+  warp.copyJoined = warp.known.seen[warp.block->copyAgent(warp.index)];
+  auto isOver = [&](const CopyPiece &piece) {
+    return piece.epoch <= warp.copyJoined;
+  };
+  warp.copyPieces.erase(
+      std::remove_if(warp.copyPieces.begin(), warp.copyPieces.end(), isOver),
+      warp.copyPieces.end());
 }
 
 // Memory.
@@ -168,6 +187,23 @@ bool attn::runtime::emulator::sharedInBounds(Context &context, const Inst &inst,
   return false;
 }
 
+/// What an access lacks that comes after a cp.async; empty after another one.
+static std::string copyHint(const Context &context, const Access &other) {
+  const Block &block = context.block;
+  uint32_t first = block.copyAgent(0);
+  if (other.block != block.linear || other.agent < first ||
+      other.agent >= first + block.warps.size())
+    return {};
+  const Warp &issuer = block.warps[other.agent - first];
+  if (other.epoch <= issuer.known.seen[other.agent])
+    return ": after its wait, which is for the own copies of a thread, "
+           "expected "
+           "a barrier";
+  if (other.epoch == issuer.copyEpoch)
+    return ": expected cp.async.commit_group and a wait for it";
+  return ": expected a cp.async.wait_group that covers its group";
+}
+
 static std::string raceMessage(Context &context, const char *what,
                                const char *space, uint64_t address,
                                const Conflict &conflict) {
@@ -178,7 +214,8 @@ static std::string raceMessage(Context &context, const char *what,
            " by the async proxy may not see " + other +
            ": expected fence.proxy.async in between";
   return std::string("data race: ") + what + " of " + space + " address " +
-         hex(address) + " is not ordered after " + other;
+         hex(address) + " is not ordered after " + other +
+         copyHint(context, conflict.other);
 }
 
 static Access accessOf(Context &context, const Inst &inst,
@@ -193,11 +230,21 @@ static Access accessOf(Context &context, const Inst &inst,
   return result;
 }
 
-static Order orderOf(Context &context, const Knowledge *known) {
+static Order orderOf(Context &context, const Knowledge *known, uint16_t agent,
+                     uint8_t lane) {
+  const Warp &warp = context.warp;
   Order order;
   order.known = known;
-  order.foreign = &context.warp.foreign;
-  order.laneEpoch = context.warp.laneEpoch;
+  order.foreign = &warp.foreign;
+  order.laneEpoch = warp.laneEpoch;
+  uint32_t copyAgent = context.block.copyAgent(warp.index);
+  if (agent == warp.index || agent == copyAgent) {
+    order.warpAgent = static_cast<uint16_t>(warp.index);
+    order.copyAgent = static_cast<uint16_t>(copyAgent);
+    order.lane = lane;
+    order.copyJoined = warp.copyJoined;
+    order.copyPieces = &warp.copyPieces;
+  }
   return order;
 }
 
@@ -205,7 +252,7 @@ SharedChecker::SharedChecker(Context &context, const Inst &inst,
                              const SharedAccess &access)
     : context_(context), inst_(inst), access_(access),
       race_(context.block.raceTable, accessOf(context, inst, access),
-            orderOf(context, access.known)) {}
+            orderOf(context, access.known, access.agent, access.lane)) {}
 
 bool SharedChecker::apply(uint64_t address, uint64_t bytes) {
   Block &block = context_.block;
@@ -222,7 +269,8 @@ bool SharedChecker::apply(uint64_t address, uint64_t bytes) {
   }
   uint64_t first = address / 4;
   uint64_t count = (address + bytes + 3) / 4 - first;
-  if (race_.apply(block.sharedRaces.data() + first, count))
+  race_.overlapsOwn = false;
+  if (race_.apply(block.sharedRaces.data() + first, count, first * 4))
     return true;
   context_.fault(inst_, -1,
                  raceMessage(context_, access_.what, "shared",
@@ -234,7 +282,7 @@ GlobalChecker::GlobalChecker(Context &context, const Inst &inst,
                              const SharedAccess &access)
     : context_(context), inst_(inst), access_(access),
       race_(context.launch.globalRaces, accessOf(context, inst, access),
-            orderOf(context, access.known)) {}
+            orderOf(context, access.known, access.agent, access.lane)) {}
 
 bool GlobalChecker::apply(Allocation &allocation, uint64_t address,
                           uint64_t bytes) {
@@ -284,9 +332,13 @@ static bool laneRace(Context &context, const Inst &inst, RaceTable &table,
   uint32_t in = static_cast<uint32_t>(address % 4);
   if (bytes < 4)
     access.bytes = static_cast<uint8_t>(((1u << bytes) - 1) << in);
-  RaceAccess race(table, access, orderOf(context, &warp.known),
+  RaceAccess race(table, access,
+                  orderOf(context, &warp.known, access.agent, access.lane),
                   &warp.raceCache);
-  bool good = race.apply(states, (in + bytes + 3) / 4);
+  bool good =
+      race.apply(states, (in + bytes + 3) / 4,
+                 &table == &context.block.raceTable ? address / 4 * 4
+                                                    : RaceAccess::noAddress);
   warp.overlapsOwn = race.overlapsOwn;
   if (good)
     return true;
@@ -331,19 +383,29 @@ static uint8_t *accessShared(Context &context, const Inst &inst,
   return block.shared.data() + address;
 }
 
+Allocation *
+attn::runtime::emulator::globalInBounds(Context &context, const Inst &inst,
+                                        uint32_t lane, uint64_t address,
+                                        uint32_t bytes, const char *what) {
+  GlobalMemory &memory = context.launch.memory;
+  Allocation *allocation = memory.find(address, bytes);
+  if (!allocation)
+    context.fault(inst, static_cast<int>(lane),
+                  std::string("out-of-bounds ") + what + " of " +
+                      std::to_string(bytes) + " bytes at global address " +
+                      hex(address) + ", which is" +
+                      memory.describe(address, bytes));
+  return allocation;
+}
+
 static uint8_t *accessGlobal(Context &context, const Inst &inst,
                              uint64_t address, uint32_t bytes, uint32_t lane,
                              AccessKind kind) {
   Launch &launch = context.launch;
-  Allocation *allocation = launch.memory.find(address, bytes);
-  if (!allocation) {
-    context.fault(inst, static_cast<int>(lane),
-                  std::string("out-of-bounds ") + kindName(kind) + " of " +
-                      std::to_string(bytes) + " bytes at global address " +
-                      hex(address) + ", which is" +
-                      launch.memory.describe(address, bytes));
+  Allocation *allocation =
+      globalInBounds(context, inst, lane, address, bytes, kindName(kind));
+  if (!allocation)
     return nullptr;
-  }
   Traffic &traffic = allocation->traffic;
   if (reads(kind))
     traffic.readBytes += bytes;

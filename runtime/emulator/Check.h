@@ -69,6 +69,10 @@ class SharedChecker {
 public:
   SharedChecker(Context &context, const Inst &inst, const SharedAccess &access);
   bool apply(uint64_t address, uint64_t bytes);
+  /// Of a cp.async: which lane of the warp comes next.
+  void setLane(uint32_t lane) { race_.setLane(static_cast<uint8_t>(lane)); }
+  /// Another lane wrote there in the same instruction.
+  bool overlapsOwn() const { return race_.overlapsOwn; }
 
 private:
   Context &context_;
@@ -82,6 +86,7 @@ class GlobalChecker {
 public:
   GlobalChecker(Context &context, const Inst &inst, const SharedAccess &access);
   bool apply(Allocation &allocation, uint64_t address, uint64_t bytes);
+  void setLane(uint32_t lane) { race_.setLane(static_cast<uint8_t>(lane)); }
 
 private:
   Context &context_;
@@ -93,6 +98,10 @@ private:
 /// Bounds of a shared range; false after a fault.
 bool sharedInBounds(Context &context, const Inst &inst, int lane,
                     uint64_t address, uint64_t bytes, const char *what);
+
+/// The allocation that holds all the bytes; null after a fault.
+Allocation *globalInBounds(Context &context, const Inst &inst, uint32_t lane,
+                           uint64_t address, uint32_t bytes, const char *what);
 
 /// After an operation that releases: later accesses get a new epoch.
 void nextEpoch(Warp &warp);

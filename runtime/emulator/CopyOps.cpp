@@ -1,4 +1,4 @@
-//===- CopyOps.cpp - cp.async, cp.async.bulk and their tensor forms -------===//
+//===- CopyOps.cpp - cp.async.bulk and its tensor forms ------------------===//
 //
 // Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,9 +7,9 @@
 
 #include "runtime/emulator/AsyncCopy.h"
 #include "runtime/emulator/Barriers.h"
+#include "runtime/emulator/CpAsync.h"
 #include "runtime/emulator/Executor.h"
 #include "runtime/emulator/Lanes.h"
-#include "runtime/emulator/Traffic.h"
 
 using namespace attn::runtime;
 using namespace attn::runtime::emulator;
@@ -17,26 +17,6 @@ using namespace attn::runtime::emulator;
 namespace {
 
 std::string number(uint64_t value) { return std::to_string(value); }
-
-uint64_t valueAt(const Context &context, const Operand &operand,
-                 unsigned lane) {
-  return operand.bytes == 8 ? context.source64(operand)[lane]
-                            : uint64_t(context.source(operand)[lane]);
-}
-
-uint64_t addressAt(const Context &context, const Operand &operand,
-                   unsigned lane) {
-  uint64_t address =
-      valueAt(context, operand, lane) + static_cast<uint64_t>(operand.offset);
-  return operand.bytes == 8 ? address : address & UINT32_MAX;
-}
-
-/// A shared operand may be a generic address where its register is 64 bits.
-uint64_t sharedAt(const Context &context, const Operand &operand,
-                  unsigned lane) {
-  uint64_t address = addressAt(context, operand, lane), offset = 0;
-  return genericSpace(address, offset) == ptx::Space::Shared ? offset : address;
-}
 
 // Bulk copies. Inst::flags says which; immediate is the Reduce.
 
@@ -144,28 +124,28 @@ bool makeJob(Context &context, const Inst &inst, unsigned lane, CopyJob &job) {
   size_t next = 0;
   auto operand = [&]() -> const Operand & { return inst.operands[next++]; };
   auto readTensor = [&] {
-    uint64_t address = addressAt(context, operand(), lane);
+    uint64_t address = laneAddress(context, operand(), lane);
     for (unsigned i = 0; i < inst.count; ++i)
       job.coordinates[i] =
-          static_cast<int32_t>(valueAt(context, operand(), lane));
+          static_cast<int32_t>(laneValue(context, operand(), lane));
     return readMap(context, inst, lane, address, job.map);
   };
   if (!job.toGlobal)
-    job.shared = sharedAt(context, operand(), lane);
+    job.shared = laneShared(context, operand(), lane);
   if (job.isTensor) {
     if (!readTensor())
       return false;
     job.type = typeOf(job.map.element);
   } else {
-    job.global = addressAt(context, operand(), lane);
+    job.global = laneAddress(context, operand(), lane);
     job.type = inst.type;
   }
   if (job.toGlobal)
-    job.shared = sharedAt(context, operand(), lane);
+    job.shared = laneShared(context, operand(), lane);
   if (!job.isTensor)
-    job.bytes = valueAt(context, operand(), lane);
+    job.bytes = laneValue(context, operand(), lane);
   if (!job.toGlobal)
-    job.mbarrier = static_cast<uint32_t>(sharedAt(context, operand(), lane));
+    job.mbarrier = static_cast<uint32_t>(laneShared(context, operand(), lane));
   return job.isTensor ? checkTensorJob(context, inst, job)
                       : checkBulkJob(context, inst, job);
 }
@@ -265,118 +245,6 @@ Step waitBulk(Context &context, const Inst &inst) {
   return Step::Next;
 }
 
-// cp.async of 4, 8 or 16 bytes. The bytes move at once; for the checks the
-// write belongs to an agent of its own until the group is waited for.
-
-/// Operands: shared, global, and the size of the source or a predicate that
-/// says to ignore it. Inst::immediate is the size.
-Step asyncCopy(Context &context, const Inst &inst) {
-  Warp &warp = context.warp;
-  Block &block = context.block;
-  uint32_t bytes = static_cast<uint32_t>(inst.immediate);
-  SharedAccess access{static_cast<uint16_t>(block.copyAgent(warp.index)),
-                      warp.copyGroup, Access::Write, &warp.known, "cp.async"};
-  SharedChecker checker(context, inst, access);
-  uint64_t targets[warpLanes] = {}, sources[warpLanes] = {};
-  for (uint32_t rest = context.mask; rest; rest &= rest - 1) {
-    unsigned lane = firstLane(rest);
-    int laneNumber = static_cast<int>(lane);
-    uint64_t to = targets[lane] = sharedAt(context, inst.operands[0], lane);
-    uint64_t from = sources[lane] = addressAt(context, inst.operands[1], lane);
-    uint32_t size = bytes;
-    if (inst.operands.size() > 2) {
-      const Operand &third = inst.operands[2];
-      if (third.kind == Operand::Predicate)
-        size = context.predicate(third) >> lane & 1 ? 0 : bytes;
-      else
-        size = static_cast<uint32_t>(valueAt(context, third, lane));
-    }
-    if (size > bytes)
-      return context.fault(inst, laneNumber,
-                           "expected a source size of at most " +
-                               number(bytes) + ", but got " + number(size));
-    if (to % bytes || from % bytes)
-      return context.fault(inst, laneNumber,
-                           "misaligned cp.async: expected multiples of " +
-                               number(bytes) + ", but got shared " + hex(to) +
-                               " and global " + hex(from));
-    if (!sharedInBounds(context, inst, laneNumber, to, bytes, "cp.async"))
-      return Step::Fault;
-    if (context.checks() && !checker.apply(to, bytes))
-      return Step::Fault;
-    uint8_t *target = block.shared.data() + to;
-    std::memset(target, 0, bytes);
-    for (uint32_t done = 0; done < size;) {
-      // A source of, say, 12 bytes is read as 8 and 4.
-      uint32_t part = size - done >= 16  ? 16
-                      : size - done >= 8 ? 8
-                      : size - done >= 4 ? 4
-                      : size - done >= 2 ? 2
-                                         : 1;
-      const uint8_t *source =
-          accessLane(context, inst, ptx::Space::Global, from + done, part, lane,
-                     AccessKind::Read);
-      if (!source)
-        return Step::Fault;
-      std::memcpy(target + done, source, part);
-      done += part;
-    }
-  }
-  countTraffic(context, ptx::Space::Global, sources, bytes, AccessKind::Read);
-  context.launch.statistics.shared.writtenBytes +=
-      uint64_t(bytes) * static_cast<uint64_t>(__builtin_popcount(context.mask));
-  return Step::Next;
-}
-
-Step commitCopies(Context &context, const Inst &inst) {
-  context.noteSync(inst);
-  ++context.warp.copyGroup;
-  return Step::Next;
-}
-
-Step waitCopies(Context &context, const Inst &inst) {
-  Warp &warp = context.warp;
-  context.noteSync(inst);
-  // wait_all also waits for what was not committed.
-  if (inst.immediate < 0)
-    ++warp.copyGroup;
-  int64_t pending = std::max<int64_t>(inst.immediate, 0);
-  int64_t limit = int64_t(warp.copyGroup) - 1 - pending;
-  if (context.checks() && limit > 0)
-    warp.known.seen.raise(context.block.copyAgent(warp.index),
-                          static_cast<uint32_t>(limit));
-  return Step::Next;
-}
-
-/// The mbarrier gets an arrival when the copies so far are done. Without
-/// .noinc it also expects one more, which cancels out.
-Step arriveOnCopies(Context &context, const Inst &inst) {
-  Warp &warp = context.warp;
-  context.noteSync(inst);
-  Knowledge known = warp.known;
-  if (context.checks())
-    known.seen.raise(context.block.copyAgent(warp.index), warp.copyGroup);
-  for (uint32_t rest = context.mask; rest; rest &= rest - 1) {
-    unsigned lane = firstLane(rest);
-    uint64_t address = sharedAt(context, inst.operands[0], lane);
-    Mbarrier *barrier =
-        findMbarrier(context, inst, static_cast<int>(lane), address);
-    if (!barrier)
-      return Step::Fault;
-    if (!inst.immediate)
-      ++barrier->pending;
-    if (!arrive(context, inst, static_cast<int>(lane),
-                static_cast<uint32_t>(address), 1, 0, &known))
-      return Step::Fault;
-  }
-  if (context.checks()) {
-    // Copies issued from now on are not covered.
-    ++warp.copyGroup;
-    nextEpoch(warp);
-  }
-  return Step::Next;
-}
-
 // Decoding.
 
 int takeDimensions(Decoder &d) {
@@ -472,60 +340,10 @@ bool decodeBulk(Decoder &d, Inst &inst) {
                           : decodePlainBulk(d, inst);
 }
 
-bool decodeAsyncCopy(Decoder &d, Inst &inst) {
-  int cache = d.takeOneOf({"ca", "cg"});
-  if (cache < 0)
-    return d.fail("unknown operation '." + std::string(d.peek()) +
-                  "' of 'cp.async'");
-  if (d.takeOneOf({"shared", "shared::cta"}) < 0)
-    return d.fail("expected .shared in 'cp.async'");
-  if (!d.need("global"))
-    return false;
-  takePolicy(d, inst);
-  d.takeOneOf({"L2::64B", "L2::128B", "L2::256B"});
-  inst.execute = asyncCopy;
-  if (!d.address() || !d.address() || !d.immediate(inst.immediate, 4, 16))
-    return false;
-  bool good = cache ? inst.immediate == 16
-                    : inst.immediate == 4 || inst.immediate == 8 ||
-                          inst.immediate == 16;
-  if (!good)
-    return d.fail("unsupported size " +
-                  number(static_cast<uint64_t>(inst.immediate)) +
-                  " of 'cp.async'");
-  size_t policy = inst.flags & HasPolicy ? 1 : 0;
-  if (d.remaining() > policy && !d.predicateOrSource(Type::U32))
-    return false;
-  return finishPolicy(d, inst);
-}
-
 bool decodeCp(Decoder &d, Inst &inst) {
   if (!d.needTarget(80) || !d.need("async"))
     return false;
-  if (d.take("bulk"))
-    return decodeBulk(d, inst);
-  if (d.take("commit_group")) {
-    inst.execute = commitCopies;
-    return true;
-  }
-  if (d.take("wait_group")) {
-    inst.execute = waitCopies;
-    return d.immediate(inst.immediate, 0, 1 << 20);
-  }
-  if (d.take("wait_all")) {
-    inst.immediate = -1;
-    inst.execute = waitCopies;
-    return true;
-  }
-  if (d.take("mbarrier")) {
-    inst.execute = arriveOnCopies;
-    if (!d.need("arrive"))
-      return false;
-    inst.immediate = d.take("noinc");
-    d.takeOneOf({"shared", "shared::cta"});
-    return d.need("b64") && d.address();
-  }
-  return decodeAsyncCopy(d, inst);
+  return d.take("bulk") ? decodeBulk(d, inst) : decodeCpAsync(d, inst);
 }
 
 /// cp.reduce.async.bulk[.tensor]: the operation stands after the spaces.

@@ -19,9 +19,12 @@ using namespace attn::runtime::emulator;
 
 namespace {
 
-/// Of sm_90: CUDA C++ Programming Guide, technical specifications per compute
-/// capability.
-constexpr size_t maxSharedBytesPerBlock = 232448;
+/// CUDA C++ Programming Guide, technical specifications per compute capability.
+size_t maxSharedBytesPerBlock(int major, int minor) {
+  if (major == 8)
+    return minor == 0 || minor == 7 ? 166912 : 101376;
+  return major == 12 ? 101376 : 232448;
+}
 constexpr uint32_t maxThreadsPerBlock = 1024;
 
 class EmulatorDeviceImpl;
@@ -70,7 +73,7 @@ public:
     info_.major = options.major;
     info_.minor = options.minor;
     info_.multiprocessors = std::max(1, options.multiprocessors);
-    info_.maxSharedBytes = maxSharedBytesPerBlock;
+    info_.maxSharedBytes = maxSharedBytesPerBlock(options.major, options.minor);
   }
 
   const DeviceInfo &info() const override { return info_; }
@@ -137,15 +140,16 @@ Status EmulatedKernel::check(const LaunchConfig &config,
     return refuse("expected the block that .reqntid demands, " +
                   triple({required[0], required[1], required[2]}) +
                   ", but got " + triple(block));
-  const uint32_t *most = program_->maxThreads;
-  if (most[0] && threads > uint64_t(most[0]) * most[1] * most[2])
+  const uint32_t *limit = program_->maxThreads;
+  if (limit[0] && threads > uint64_t(limit[0]) * limit[1] * limit[2])
     return refuse("expected at most the threads of .maxntid, " +
-                  triple({most[0], most[1], most[2]}) + ", but got " +
+                  triple({limit[0], limit[1], limit[2]}) + ", but got " +
                   triple(block));
   uint64_t shared = uint64_t(program_->dynamicSharedOffset) -
                     sharedReservedBytes + config.dynamicSharedBytes;
-  if (shared > maxSharedBytesPerBlock)
-    return refuse("expected at most " + std::to_string(maxSharedBytesPerBlock) +
+  size_t most = device_.info().maxSharedBytes;
+  if (shared > most)
+    return refuse("expected at most " + std::to_string(most) +
                   " bytes of shared memory, but got " + std::to_string(shared));
   const uint32_t *cluster = program_->clusterSize;
   if (cluster[0] * cluster[1] * cluster[2] > 1)

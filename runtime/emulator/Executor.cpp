@@ -505,6 +505,7 @@ Status Launch::run() {
   uint32_t threadCount = threads.x * threads.y * threads.z;
   registersAtLaunch = registersPerThread(program, threadCount);
   random.seed(seed);
+  banks.assign(program.insts.size(), BankTraffic());
   ++statistics.launches;
   memory.beginLaunch();
   std::vector<std::unique_ptr<Block>> resident;
@@ -561,5 +562,8 @@ Status Launch::run() {
                      " warp instructions");
   }
   statistics.instructions += instructions;
+  for (size_t i = 0; i < banks.size(); ++i)
+    if (banks[i].wavefronts)
+      statistics.banksByLine[program.name][program.insts[i].line] += banks[i];
   return Status::ok();
 }

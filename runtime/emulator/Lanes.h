@@ -13,6 +13,7 @@
 #ifndef ATTN_RUNTIME_EMULATOR_LANES_H
 #define ATTN_RUNTIME_EMULATOR_LANES_H
 
+#include "runtime/emulator/Check.h"
 #include "runtime/emulator/Decode.h"
 #include "runtime/emulator/Machine.h"
 
@@ -75,6 +76,25 @@ inline void storeLanes(Context &context, const Operand &operand,
   for (unsigned lane = 0; lane < warpLanes; ++lane)
     if (context.mask >> lane & 1)
       laneSet<T>(target, lane, values[lane]);
+}
+
+/// A source of 32 or 64 bits, an address, and one in shared memory, which may
+/// be generic where its register has 64 bits.
+inline uint64_t laneValue(const Context &context, const Operand &operand,
+                          unsigned lane) {
+  return operand.bytes == 8 ? context.source64(operand)[lane]
+                            : uint64_t(context.source(operand)[lane]);
+}
+inline uint64_t laneAddress(const Context &context, const Operand &operand,
+                            unsigned lane) {
+  uint64_t address =
+      laneValue(context, operand, lane) + static_cast<uint64_t>(operand.offset);
+  return operand.bytes == 8 ? address : address & UINT32_MAX;
+}
+inline uint64_t laneShared(const Context &context, const Operand &operand,
+                           unsigned lane) {
+  uint64_t address = laneAddress(context, operand, lane), offset = 0;
+  return genericSpace(address, offset) == ptx::Space::Shared ? offset : address;
 }
 
 /// d = Op(a), Op(a, b) or Op(a, b, c) in the type T.

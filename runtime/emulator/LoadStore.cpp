@@ -40,7 +40,7 @@ Step load(Context &context, const Inst &inst) {
   uint64_t addresses[warpLanes];
   const Operand &address = inst.operands[inst.count];
   context.addresses(address, addresses);
-  countTraffic(context, inst.space, addresses, total, AccessKind::Read);
+  countTraffic(context, inst, inst.space, addresses, total, AccessKind::Read);
   context.launch.polls += ordering != Ordering::Weak;
   for (uint32_t rest = context.mask; rest; rest &= rest - 1) {
     unsigned lane = firstLane(rest);
@@ -72,7 +72,7 @@ Step store(Context &context, const Inst &inst) {
   Ordering ordering = static_cast<Ordering>(inst.immediate);
   uint64_t addresses[warpLanes];
   context.addresses(inst.operands[0], addresses);
-  countTraffic(context, inst.space, addresses, total, AccessKind::Write);
+  countTraffic(context, inst, inst.space, addresses, total, AccessKind::Write);
   context.launch.noteProgress();
   for (uint32_t rest = context.mask; rest; rest &= rest - 1) {
     unsigned lane = firstLane(rest);

@@ -108,9 +108,20 @@ struct Warp {
   std::vector<InFlight> inFlight;
   std::vector<uint64_t> touched;
 
-  // cp.async and bulk groups: the number of the open one; of the bulk groups
-  // also the last that has copies and the last waited for.
-  uint32_t copyGroup = 1;
+  // cp.async: the epoch of the copies that no commit covers yet, the epochs of
+  // the groups that were committed but not waited for, the lanes that issued
+  // copies, the last epoch that has some, and up to which all lanes know that
+  // they are over.
+  uint32_t copyEpoch = 1;
+  std::vector<uint32_t> copyGroups;
+  uint32_t copyLanes = 0;
+  uint32_t copyIssued = 0;
+  uint32_t copyLine = 0;
+  uint32_t copyJoined = 0;
+  std::vector<CopyPiece> copyPieces;
+
+  // Bulk groups: the number of the open one, the last that has copies and the
+  // last waited for.
   uint32_t bulkGroup = 1;
   uint32_t bulkIssued = 0;
   uint32_t bulkWaited = 0;
@@ -271,6 +282,8 @@ struct Launch {
   uint32_t registersAtLaunch = 0;
 
   std::mt19937_64 random;
+  /// By index into Program::insts.
+  std::vector<BankTraffic> banks;
   RaceTable globalRaces;
   uint64_t instructions = 0;
   /// `instructions`, when something last changed for others, and how often

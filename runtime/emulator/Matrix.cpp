@@ -54,10 +54,10 @@ bool prepareRows(Context &context, const Inst &inst, const Operand &operand,
   for (unsigned lane = 0; lane < count; ++lane)
     if (!rowAddress(context, inst, addresses, lane, rows[lane]))
       return false;
-  for (unsigned i = 0; i < inst.count; ++i)
-    countBanks(context.launch.statistics, rows + 8 * i, 8, rowBytes);
-  Traffic &shared = context.launch.statistics.shared;
-  (isStore ? shared.writtenBytes : shared.readBytes) += count * rowBytes;
+  // The 8 rows of a matrix are served together.
+  uint32_t lanes = count == warpLanes ? UINT32_MAX : (1u << count) - 1;
+  countShared(context, inst, lanes, rows, rowBytes,
+              isStore ? AccessKind::Write : AccessKind::Read);
   if (!context.checks())
     return true;
   Warp &warp = context.warp;

@@ -84,11 +84,18 @@ bool RaceAccess::conflictsWith(const Access &other) {
   bool sameAgent = other.block == access_.block && other.agent == access_.agent;
   conflict.other = other;
   conflict.missingProxyFence = false;
-  if (sameAgent && other.inst == access_.inst && other.lane != access_.lane &&
+  if (sameAgent && other.inst == access_.inst &&
+      (other.lane != access_.lane || isCopy()) &&
       other.epoch == access_.epoch && (access_.flags & Access::Write)) {
     overlapsOwn = true;
+    isParticular_ |= isCopy();
     return false;
   }
+  if (other.block == access_.block && other.agent == order_.copyAgent)
+    return conflictsWithCopy(other);
+  if (isCopy() && other.block == access_.block &&
+      other.agent == order_.warpAgent)
+    return other.lane != order_.lane && other.epoch >= order_.laneEpoch;
   if (sameAgent && !(access_.flags & Access::Async))
     return other.lane != access_.lane && other.epoch >= order_.laneEpoch;
   if (!isOrdered(other, order_.known->seen))
@@ -100,6 +107,22 @@ bool RaceAccess::conflictsWith(const Access &other) {
     conflict.missingProxyFence = true;
     return true;
   }
+  return false;
+}
+
+/// With a cp.async of the same warp. A wait is for the copies of the lane that
+/// waits; the other lanes learn of it when they synchronise.
+bool RaceAccess::conflictsWithCopy(const Access &other) {
+  if (!isOrdered(other, order_.known->seen))
+    return true;
+  if (other.epoch <= order_.copyJoined || address_ == noAddress)
+    return false;
+  isParticular_ = true;
+  const std::vector<CopyPiece> &pieces = *order_.copyPieces;
+  for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece)
+    if (piece->epoch == other.epoch && address_ + 4 > piece->address &&
+        address_ < piece->address + piece->bytes)
+      return piece->lane != order_.lane;
   return false;
 }
 
@@ -115,10 +138,12 @@ bool RaceAccess::transition(uint32_t old, uint32_t &result) {
     }
   const RaceTable::State before = table_.stateOf(old);
   bool lanesMatter = false;
+  isParticular_ = false;
   for (const Access &other : before) {
     if (conflictsWith(other))
       return false;
-    lanesMatter |= other.lane < 32 && other.agent == access_.agent;
+    lanesMatter |= other.lane < 32 && (other.agent == access_.agent ||
+                                       other.agent == order_.warpAgent);
   }
   std::vector<Access> next;
   bool isWrite = access_.flags & Access::Write;
@@ -154,21 +179,22 @@ bool RaceAccess::transition(uint32_t old, uint32_t &result) {
   result = index | laneBits;
   // Earlier accesses of the warp may conflict with one lane and not with
   // another.
-  if (!laneBits || !lanesMatter)
+  if (!isParticular_ && (!lanesMatter || (!laneBits && !isCopy())))
     entries.push_back({old, index});
   return true;
 }
 
-bool RaceAccess::apply(uint32_t *states, uint64_t count) {
+bool RaceAccess::apply(uint32_t *states, uint64_t count, uint64_t address) {
   uint32_t lastOld = UINT32_MAX, lastNew = 0;
   for (uint64_t i = 0; i < count; ++i) {
     if (states[i] != lastOld) {
       uint32_t old = states[i];
+      address_ = address == noAddress ? noAddress : address + 4 * i;
       if (!transition(old, lastNew)) {
         granule = i;
         return false;
       }
-      lastOld = old;
+      lastOld = isParticular_ ? UINT32_MAX : old;
     }
     states[i] = lastNew;
   }

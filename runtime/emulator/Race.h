@@ -50,14 +50,33 @@ struct Access {
   uint8_t bytes = 15;
 };
 
+/// What one lane's cp.async writes, until all lanes of its warp know that it
+/// is over.
+struct CopyPiece {
+  uint32_t address = 0;
+  uint32_t bytes = 0;
+  uint32_t epoch = 0;
+  uint8_t lane = 0;
+};
+
 /// What the accessing side knows of others.
 struct Order {
+  static constexpr uint16_t noAgent = UINT16_MAX;
+
   const Knowledge *known = nullptr;
   /// Clocks of other blocks' agents, by block.
   const std::map<uint32_t, Clock> *foreign = nullptr;
   /// The warp's own accesses from this epoch on are ordered only within a
   /// lane.
   uint32_t laneEpoch = 0;
+
+  // Of an access by a warp or by its cp.async: the two agents, the lane that
+  // asks, and the copies that each lane knows to be over only as far as they
+  // are its own: those after `copyJoined`.
+  uint16_t warpAgent = noAgent, copyAgent = noAgent;
+  uint8_t lane = Access::wholeWarp;
+  uint32_t copyJoined = 0;
+  const std::vector<CopyPiece> *copyPieces = nullptr;
 };
 
 struct Conflict {
@@ -87,7 +106,12 @@ public:
              RaceCache *shared = nullptr);
 
   /// False if it conflicts with an earlier one; see `conflict` and `granule`.
-  bool apply(uint32_t *states, uint64_t count);
+  /// `address` is that of the first granule, in shared memory.
+  static constexpr uint64_t noAddress = UINT64_MAX;
+  bool apply(uint32_t *states, uint64_t count, uint64_t address = noAddress);
+
+  /// Of a cp.async: which lane of the warp asks.
+  void setLane(uint8_t lane) { order_.lane = lane; }
 
   Conflict conflict;
   /// Where in the last range.
@@ -99,6 +123,8 @@ public:
 private:
   bool transition(uint32_t old, uint32_t &result);
   bool conflictsWith(const Access &other);
+  bool conflictsWithCopy(const Access &other);
+  bool isCopy() const { return access_.agent == order_.copyAgent; }
   bool isOrdered(const Access &other, const Clock &clock) const;
 
   RaceTable &table_;
@@ -106,6 +132,10 @@ private:
   Order order_;
   RaceCache own_;
   RaceCache *cache_;
+  /// Of the granule that is looked at.
+  uint64_t address_ = noAddress;
+  /// The answer holds for this granule and lane only.
+  bool isParticular_ = false;
 };
 
 class RaceTable {

@@ -33,6 +33,42 @@ static std::string trafficJson(const Traffic &traffic) {
   return text + "}";
 }
 
+static std::string banksJson(const BankTraffic &banks) {
+  std::string text = "{";
+  field(text, "wavefronts", banks.wavefronts);
+  field(text, "bank_conflicts", banks.conflicts);
+  return text + "}";
+}
+
+static void openField(std::string &text, const std::string &name) {
+  if (text.back() != '{')
+    text += ", ";
+  text += "\"" + name + "\": ";
+}
+
+/// What accesses shared memory, by class and by line.
+static std::string banksJson(const Statistics &statistics) {
+  std::string text = "\"shared_by_class\": {";
+  for (size_t i = 0; i < statistics.banksByClass.size(); ++i) {
+    const BankTraffic &banks = statistics.banksByClass[i];
+    if (!banks.wavefronts)
+      continue;
+    openField(text, instClassName(static_cast<InstClass>(i)));
+    text += banksJson(banks);
+  }
+  text += "}, \"shared_by_line\": {";
+  for (const auto &[kernel, lines] : statistics.banksByLine) {
+    openField(text, kernel);
+    text += "{";
+    for (const auto &[line, banks] : lines) {
+      openField(text, std::to_string(line));
+      text += banksJson(banks);
+    }
+    text += "}";
+  }
+  return text + "}";
+}
+
 std::string Statistics::json() const {
   std::string text = "{";
   field(text, "launches", launches);
@@ -40,8 +76,8 @@ std::string Statistics::json() const {
   field(text, "instructions", instructions);
   field(text, "matrix_multiply_adds", matrixMultiplyAdds);
   field(text, "divergent_branches", divergentBranches);
-  field(text, "shared_wavefronts", sharedWavefronts);
-  field(text, "shared_bank_conflicts", sharedConflicts);
+  field(text, "shared_wavefronts", banks.wavefronts);
+  field(text, "shared_bank_conflicts", banks.conflicts);
   field(text, "named_barrier_waits", namedBarrierWaits);
   field(text, "mbarrier_waits", mbarrierWaits);
   field(text, "register_waits", registerWaits);
@@ -51,11 +87,11 @@ std::string Statistics::json() const {
   text += "}, \"global\": " + trafficJson(global);
   text += ", \"shared\": " + trafficJson(shared);
   text += ", \"local\": " + trafficJson(local);
+  text += ", " + banksJson(*this);
   text += ", \"allocations\": {";
   for (const auto &[base, traffic] : allocations) {
-    if (text.back() != '{')
-      text += ", ";
-    text += "\"" + std::to_string(base) + "\": " + trafficJson(traffic);
+    openField(text, std::to_string(base));
+    text += trafficJson(traffic);
   }
   return text + "}}";
 }

@@ -47,6 +47,19 @@ struct Traffic {
   uint64_t writtenSectorBytes = 0;
 };
 
+/// Passes over the 32 banks of shared memory that accesses took, and how many
+/// of these an access free of conflicts would not have needed.
+struct BankTraffic {
+  uint64_t wavefronts = 0;
+  uint64_t conflicts = 0;
+
+  BankTraffic &operator+=(const BankTraffic &other) {
+    wavefronts += other.wavefronts;
+    conflicts += other.conflicts;
+    return *this;
+  }
+};
+
 struct Statistics {
   uint64_t launches = 0;
   uint64_t blocks = 0;
@@ -56,11 +69,12 @@ struct Statistics {
   Traffic global, shared, local;
   /// Global traffic by the base address of the allocation.
   std::map<uint64_t, Traffic> allocations;
-  /// Shared memory accesses by ld, st, ldmatrix, stmatrix and atomics: how
-  /// many passes of 32 banks they took, and how many of these an access free
-  /// of conflicts would not have needed.
-  uint64_t sharedWavefronts = 0;
-  uint64_t sharedConflicts = 0;
+  /// Of ld, st, ldmatrix, stmatrix, cp.async and atomics; not of TMA and wgmma,
+  /// whose order is not documented.
+  BankTraffic banks;
+  std::array<BankTraffic, size_t(InstClass::Count)> banksByClass{};
+  /// By kernel and line of the PTX.
+  std::map<std::string, std::map<uint32_t, BankTraffic>> banksByLine;
   /// Times that a warp had to sleep.
   uint64_t namedBarrierWaits = 0;
   uint64_t mbarrierWaits = 0;

@@ -16,31 +16,50 @@ static constexpr unsigned sectorBytes = 32;
 static constexpr unsigned bankCount = 32;
 static constexpr unsigned wavefrontBytes = 128;
 
-void attn::runtime::emulator::countBanks(Statistics &statistics,
-                                         const uint64_t *addresses,
-                                         unsigned count, unsigned bytes) {
-  unsigned words = std::max(1u, bytes / 4);
-  // Wide accesses go through in groups of lanes that can fill all banks.
-  unsigned group = std::max(1u, wavefrontBytes / (4 * words));
-  for (unsigned first = 0; first < count; first += group) {
-    // Distinct words of each bank; the same word is a broadcast.
-    uint64_t seen[bankCount][warpLanes];
-    unsigned used[bankCount] = {};
-    unsigned most = 1;
-    for (unsigned i = first; i < std::min(count, first + group); ++i)
-      for (unsigned w = 0; w < words; ++w) {
-        uint64_t word = addresses[i] / 4 + w;
-        unsigned bank = word % bankCount;
-        bool known = std::find(seen[bank], seen[bank] + used[bank], word) !=
-                     seen[bank] + used[bank];
-        if (known)
-          continue;
-        seen[bank][used[bank]++] = word;
-        most = std::max(most, used[bank]);
-      }
-    statistics.sharedWavefronts += most;
-    statistics.sharedConflicts += most - 1;
+/// The most words that one bank has to give to the lanes of `mask`. The same
+/// word for several lanes is one.
+static unsigned passes(const uint64_t *addresses, uint32_t mask,
+                       unsigned words) {
+  uint64_t seen[bankCount][warpLanes];
+  unsigned used[bankCount] = {};
+  unsigned most = 1;
+  for (; mask; mask &= mask - 1) {
+    uint64_t first = addresses[firstLane(mask)] / 4;
+    for (uint64_t word = first; word < first + words; ++word) {
+      unsigned bank = word % bankCount;
+      uint64_t *end = seen[bank] + used[bank];
+      if (std::find(seen[bank], end, word) != end)
+        continue;
+      *end = word;
+      most = std::max(most, ++used[bank]);
+    }
   }
+  return most;
+}
+
+void attn::runtime::emulator::countShared(
+    Context &context, const Inst &inst, uint32_t mask,
+    const uint64_t (&addresses)[warpLanes], unsigned bytes, AccessKind kind) {
+  Statistics &statistics = context.launch.statistics;
+  uint64_t total =
+      uint64_t(bytes) * static_cast<unsigned>(__builtin_popcount(mask));
+  statistics.shared.readBytes += reads(kind) ? total : 0;
+  statistics.shared.writtenBytes += writes(kind) ? total : 0;
+  unsigned words = std::max(1u, bytes / 4);
+  unsigned lanes = std::max(1u, wavefrontBytes / (4 * words));
+  uint32_t group = lanes >= warpLanes ? UINT32_MAX : (1u << lanes) - 1;
+  BankTraffic traffic;
+  for (unsigned first = 0; first < warpLanes; first += lanes) {
+    uint32_t together = mask & group << first;
+    if (!together)
+      continue;
+    unsigned count = passes(addresses, together, words);
+    traffic.wavefronts += count;
+    traffic.conflicts += count - 1;
+  }
+  statistics.banks += traffic;
+  statistics.banksByClass[size_t(inst.cls)] += traffic;
+  context.launch.banks[context.instIndex(inst)] += traffic;
 }
 
 static void addSectors(Traffic &traffic, uint64_t bytes, AccessKind kind) {
@@ -50,38 +69,39 @@ static void addSectors(Traffic &traffic, uint64_t bytes, AccessKind kind) {
     traffic.writtenSectorBytes += bytes;
 }
 
-void attn::runtime::emulator::countTraffic(
-    Context &context, ptx::Space space, const uint64_t (&addresses)[warpLanes],
+void attn::runtime::emulator::countGlobal(
+    Context &context, uint32_t mask, const uint64_t (&addresses)[warpLanes],
     unsigned bytes, AccessKind kind) {
-  Statistics &statistics = context.launch.statistics;
-  uint64_t active[warpLanes];
+  uint64_t sectors[warpLanes];
   unsigned count = 0;
-  for (uint32_t rest = context.mask; rest; rest &= rest - 1)
-    active[count++] = addresses[firstLane(rest)];
-  if (space == ptx::Space::None)
-    space = genericSpace(active[0], active[0]);
-  if (space == ptx::Space::Shared) {
-    for (unsigned i = 0; i < count; ++i)
-      active[i] &= windowBytes - 1;
-    Traffic &shared = statistics.shared;
-    shared.readBytes += reads(kind) ? count * bytes : 0;
-    shared.writtenBytes += writes(kind) ? count * bytes : 0;
-    countBanks(statistics, active, count, bytes);
-    return;
-  }
-  if (space != ptx::Space::Global)
-    return;
-  Traffic &global = statistics.global;
+  for (uint32_t rest = mask; rest; rest &= rest - 1)
+    sectors[count++] = addresses[firstLane(rest)] / sectorBytes;
+  Traffic &global = context.launch.statistics.global;
   global.readBytes += reads(kind) ? count * bytes : 0;
   global.writtenBytes += writes(kind) ? count * bytes : 0;
-  Allocation *allocation = context.launch.memory.find(active[0], 1);
-  for (unsigned i = 0; i < count; ++i)
-    active[i] /= sectorBytes;
-  std::sort(active, active + count);
-  uint64_t sectors =
-      static_cast<uint64_t>(std::unique(active, active + count) - active) *
-      std::max(1u, bytes / sectorBytes);
-  addSectors(global, sectors * sectorBytes, kind);
+  std::sort(sectors, sectors + count);
+  uint64_t moved =
+      static_cast<uint64_t>(std::unique(sectors, sectors + count) - sectors) *
+      std::max(1u, bytes / sectorBytes) * sectorBytes;
+  addSectors(global, moved, kind);
+  Allocation *allocation =
+      context.launch.memory.find(addresses[firstLane(mask)], 1);
   if (allocation)
-    addSectors(allocation->traffic, sectors * sectorBytes, kind);
+    addSectors(allocation->traffic, moved, kind);
+}
+
+void attn::runtime::emulator::countTraffic(
+    Context &context, const Inst &inst, ptx::Space space,
+    const uint64_t (&addresses)[warpLanes], unsigned bytes, AccessKind kind) {
+  uint64_t first = addresses[firstLane(context.mask)];
+  if (space == ptx::Space::None)
+    space = genericSpace(first, first);
+  if (space == ptx::Space::Global)
+    countGlobal(context, context.mask, addresses, bytes, kind);
+  if (space != ptx::Space::Shared)
+    return;
+  uint64_t offsets[warpLanes];
+  for (unsigned lane = 0; lane < warpLanes; ++lane)
+    offsets[lane] = addresses[lane] & (windowBytes - 1);
+  countShared(context, inst, context.mask, offsets, bytes, kind);
 }

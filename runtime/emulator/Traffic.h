@@ -13,14 +13,22 @@
 namespace attn::runtime::emulator {
 
 /// Of one warp instruction whose lanes each access `bytes` bytes.
-void countTraffic(Context &context, ptx::Space space,
+void countTraffic(Context &context, const Inst &inst, ptx::Space space,
                   const uint64_t (&addresses)[warpLanes], unsigned bytes,
                   AccessKind kind);
 
-/// Passes over the banks of shared memory that `count` accesses of `bytes`
-/// bytes take, and how many of them conflicts cost.
-void countBanks(Statistics &statistics, const uint64_t *addresses,
-                unsigned count, unsigned bytes);
+/// The same for lanes of `mask` in global memory. (Bytes of an allocation are
+/// counted lane by lane, by whoever finds it.)
+void countGlobal(Context &context, uint32_t mask,
+                 const uint64_t (&addresses)[warpLanes], unsigned bytes,
+                 AccessKind kind);
+
+/// The same in shared memory: also the passes over its banks. Lanes are served
+/// together as long as they can fill all banks at most once: 32 lanes of 4
+/// bytes, 16 of 8, 8 of 16.
+void countShared(Context &context, const Inst &inst, uint32_t mask,
+                 const uint64_t (&addresses)[warpLanes], unsigned bytes,
+                 AccessKind kind);
 
 } // namespace attn::runtime::emulator
 

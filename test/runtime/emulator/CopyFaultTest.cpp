@@ -162,9 +162,6 @@ static const FaultCase cases[] = {
          "@%p8 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::"
          "bytes [%smem], [%d0], 64, [%r191];" +
          waitFor(0)},
-    {"CpAsyncMisaligned", "misaligned cp.async",
-     "cp.async.ca.shared.global [%smem], [%in+4], 8; cp.async.wait_all;",
-     "cp.async.ca.shared.global [%smem], [%in+8], 8; cp.async.wait_all;", 1},
 };
 
 INSTANTIATE_TEST_SUITE_P(All, CopyFault, testing::ValuesIn(cases),

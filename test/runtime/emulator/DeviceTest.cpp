@@ -183,8 +183,8 @@ TEST(Statistic, CountsBytesConflictsAndClasses) {
   EXPECT_EQ(s.global.readSectorBytes, 128u);
   EXPECT_EQ(s.global.writtenBytes, 128u);
   EXPECT_EQ(s.shared.writtenBytes, 128u);
-  EXPECT_EQ(s.sharedWavefronts, 32u);
-  EXPECT_EQ(s.sharedConflicts, 31u);
+  EXPECT_EQ(s.banks.wavefronts, 32u);
+  EXPECT_EQ(s.banks.conflicts, 31u);
   EXPECT_EQ(s.byClass[size_t(emulator::InstClass::SpecialFunction)], 1u);
   EXPECT_EQ(s.byClass[size_t(emulator::InstClass::Shuffle)], 1u);
   ASSERT_EQ(s.allocations.size(), 2u);

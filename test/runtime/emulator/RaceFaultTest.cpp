@@ -130,31 +130,6 @@ static const FaultCase cases[] = {
     {"MbarrierWaitRelaxed",
      "data race: ", handShake("release.cta", "relaxed.cta"),
      handShake("release.cta", "acquire.cta"), 64},
-    {"CpAsyncReadBeforeWait", "data race: read of shared address",
-     "mul.wide.u32 %d0, %t, 16; add.s64 %d0, %in, %d0;"
-     "mul.lo.u32 %r0, %t, 16; add.u32 %r0, %r0, %smem;"
-     "cp.async.cg.shared.global [%r0], [%d0], 16; cp.async.commit_group;"
-     "ld.shared.u32 %r1, [%r0];",
-     "mul.wide.u32 %d0, %t, 16; add.s64 %d0, %in, %d0;"
-     "mul.lo.u32 %r0, %t, 16; add.u32 %r0, %r0, %smem;"
-     "cp.async.cg.shared.global [%r0], [%d0], 16; cp.async.commit_group;"
-     "cp.async.wait_group 0; ld.shared.u32 %r1, [%r0];"},
-    {"CpAsyncWaitsForTooFew", "data race: read of shared address",
-     "cp.async.ca.shared.global [%smem], [%in], 16; cp.async.commit_group;"
-     "cp.async.ca.shared.global [%smem+16], [%in], 16; cp.async.commit_group;"
-     "cp.async.wait_group 1; ld.shared.u32 %r1, [%smem+16];",
-     "cp.async.ca.shared.global [%smem], [%in], 16; cp.async.commit_group;"
-     "cp.async.ca.shared.global [%smem+16], [%in], 16; cp.async.commit_group;"
-     "cp.async.wait_group 1; ld.shared.u32 %r1, [%smem];",
-     1},
-    {"CpAsyncAcrossWarpsWithoutBarrier", "data race: ",
-     "st.shared.u32 [%smem], 0; bar.sync 0; setp.ne.u32 %p0, %warp, 0;"
-     "@%p0 bra READ; cp.async.ca.shared.global [%smem], [%in], 4;"
-     "cp.async.wait_all; ret; READ: ld.shared.u32 %r1, [%smem];",
-     "setp.ne.u32 %p0, %t, 0;"
-     "@%p0 bra READ; cp.async.ca.shared.global [%smem], [%in], 4;"
-     "cp.async.wait_all; READ: bar.sync 0; ld.shared.u32 %r1, [%smem];",
-     64},
     {"StmatrixThenLdmatrix", "data race: ldmatrix of shared address",
      "shl.b32 %r0, %lane, 4; add.u32 %r0, %r0, %smem;"
      "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%r0], {%t, %t, %t, %t};"

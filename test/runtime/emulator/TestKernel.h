@@ -41,6 +41,7 @@ struct KernelConfig {
   uint32_t sharedBytes = 65536;
   uint64_t seed = 0;
   bool checks = true;
+  std::string target = "sm_90a";
   /// Directives of the entry, such as ".minnctapersm 1".
   std::string directives;
   /// Module-level declarations.
@@ -68,7 +69,8 @@ struct KernelResult {
 /// The whole module around a body.
 inline std::string kernelText(const std::string &body,
                               const KernelConfig &config) {
-  return ".version 8.6\n.target sm_90a\n.address_size 64\n"
+  return ".version 8.6\n.target " + config.target +
+         "\n.address_size 64\n"
          ".extern .shared .align 1024 .b8 dynamic[];\n" +
          config.declarations +
          ".visible .entry k(\n"
