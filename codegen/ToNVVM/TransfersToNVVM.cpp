@@ -8,14 +8,16 @@
 // Each thread reads and writes the elements that it holds. Coordinates are 32
 // bits wide, addresses are formed in 64: coordinate times stride may exceed 32.
 //
-// This is the path that always works: 4 bytes a store for 16-bit fragments. A
-// path through shared memory and the copy engine would be a pattern of higher
-// benefit on the same op.
+// Of a row of a 16-bit fragment a lane holds 4 bytes here and 4 bytes there, so
+// the lanes of a quad exchange them before a write: each then has 16 bytes in
+// one piece, and stores them at once where the row is aligned to that. Shared
+// memory would do with fewer instructions, but large tiles leave none.
 //
 //===----------------------------------------------------------------------===//
 
 #include "codegen/ToNVVM/KernelAbi.h"
 #include "codegen/ToNVVM/Patterns.h"
+#include "codegen/ToNVVM/QuadExchange.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -51,6 +53,11 @@ public:
     return LLVM::GEPOp::create(
         b, base.getType(), elementType, start,
         ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(column)});
+  }
+
+  /// Whether every column is inside the memref.
+  bool hasAllColumns() const {
+    return !columnDim.isPresent || columnDim.isInBounds;
   }
 
   /// Whether the row (column) at that distance is inside the memref; null if
@@ -201,7 +208,95 @@ Value emitAnd(ImplicitLocOpBuilder &b, Value x, Value y) {
   return LLVM::AndOp::create(b, x, y);
 }
 
-/// transfer_write -> per row that is inside, a store per register
+/// Stores what a thread holds of a row of a 16-bit fragment.
+class PackedRow {
+public:
+  /// `registers`: in the order of their columns.
+  PackedRow(ImplicitLocOpBuilder &b, const Kernel &kernel,
+            ArrayRef<Value> registers)
+      : b(b), kernel(kernel), registers(registers),
+        numExchanged(llvm::alignDown(registers.size(), kQuadSize)) {}
+
+  /// Gives each lane 16 bytes in one piece, as far as columns fill a quad. All
+  /// lanes must take part: one whose row is outside has columns of others.
+  void exchange() {
+    for (int64_t i = 0; i < numExchanged; i += kQuadSize)
+      exchangeInQuad(b, kernel, MutableArrayRef(registers).slice(i, kQuadSize));
+  }
+
+  /// `first`: the address of the thread's first element before the exchange.
+  void store(Value first);
+
+private:
+  /// Bytes of a register, and of a piece.
+  static constexpr int64_t kRegisterBytes = 4;
+  static constexpr int64_t kPieceBytes = kQuadSize * kRegisterBytes;
+
+  Value advance(Value base, LLVM::GEPArg bytes) {
+    return LLVM::GEPOp::create(b, base.getType(), b.getI8Type(), base,
+                               ArrayRef<LLVM::GEPArg>{bytes});
+  }
+  Value isAligned(Value address);
+  Value join(ArrayRef<Value> piece);
+  void storePieces(Value start);
+
+  ImplicitLocOpBuilder &b;
+  const Kernel &kernel;
+  SmallVector<Value> registers;
+  int64_t numExchanged;
+};
+
+Value PackedRow::isAligned(Value address) {
+  Value bits = LLVM::PtrToIntOp::create(b, b.getI64Type(), address);
+  Value rest = LLVM::AndOp::create(b, bits, createI64(b, kPieceBytes - 1));
+  return LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, rest,
+                              createI64(b, 0));
+}
+
+/// The registers of a piece as one vector.
+Value PackedRow::join(ArrayRef<Value> piece) {
+  auto type = VectorType::get(kQuadSize, b.getI32Type());
+  Value joined = LLVM::PoisonOp::create(b, type);
+  for (auto [i, value] : llvm::enumerate(piece))
+    joined = LLVM::InsertElementOp::create(b, joined, value, createI32(b, i));
+  return joined;
+}
+
+/// Pieces of a thread are those of a quad apart. Rows of any stride are legal,
+/// those that FlashAttention takes are aligned.
+void PackedRow::storePieces(Value start) {
+  auto ifOp = scf::IfOp::create(b, TypeRange(), isAligned(start),
+                                /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  ArrayRef<Value> all(registers);
+  for (int64_t i = 0; i < numExchanged; i += kQuadSize) {
+    int32_t offset = i * kPieceBytes;
+    b.setInsertionPoint(ifOp.thenBlock()->getTerminator());
+    LLVM::StoreOp::create(b, join(all.slice(i, kQuadSize)),
+                          advance(start, offset), kPieceBytes);
+    b.setInsertionPoint(ifOp.elseBlock()->getTerminator());
+    for (int32_t j = 0; j < kQuadSize; ++j)
+      LLVM::StoreOp::create(
+          b, registers[i + j],
+          advance(start, static_cast<int32_t>(offset + j * kRegisterBytes)));
+  }
+}
+
+void PackedRow::store(Value first) {
+  for (int64_t i = numExchanged, e = registers.size(); i < e; ++i)
+    LLVM::StoreOp::create(
+        b, registers[i], advance(first, static_cast<int32_t>(i * kPieceBytes)));
+  if (numExchanged == 0)
+    return;
+  // Lanes lie a register apart, pieces more. The first column is two elements,
+  // a register, per lane.
+  Value lane = LLVM::LShrOp::create(b, kernel.firstColumn, createI32(b, 1));
+  Value toPiece =
+      LLVM::MulOp::create(b, lane, createI32(b, kPieceBytes - kRegisterBytes));
+  storePieces(advance(first, toPiece));
+}
+
+/// transfer_write -> per row that is inside, a store per register or piece
 struct WritePattern : ThreadPattern<vector::TransferWriteOp> {
   using ThreadPattern::ThreadPattern;
 
@@ -223,8 +318,19 @@ struct WritePattern : ThreadPattern<vector::TransferWriteOp> {
     for (int64_t i = 0, e = registers.size(); i < e; ++i)
       rows[layout->getRowElement(i * perRegister)].push_back(i);
     for (ArrayRef<int64_t> row : rows) {
-      int64_t distance = layout->getRow(row.front() * perRegister);
-      Value isMine = window->isRowInside(distance);
+      int64_t first = row.front() * perRegister;
+      Value isMine = window->isRowInside(layout->getRow(first));
+      if (layout->isPacked() && window->hasAllColumns()) {
+        SmallVector<Value> values;
+        for (int64_t i : row)
+          values.push_back(registers[i]);
+        PackedRow packed(b, kernel, values);
+        packed.exchange();
+        emitGuarded(b, isMine, [&] {
+          packed.store(window->getAddress(layout->getRow(first), 0));
+        });
+        continue;
+      }
       // The four lanes of a row hold the same value.
       if (layout->getKind() == Kind::Rows)
         isMine = emitAnd(b, isMine, isFirstOfQuad(b));

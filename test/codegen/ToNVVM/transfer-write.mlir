@@ -18,8 +18,9 @@ gpu.module @kernels {
     // CHECK: llvm.cond_br %[[INSIDE]]
     // CHECK: llvm.mul %{{.*}}, %[[STRIDE]] : i64
     // CHECK: %[[START:.*]] = llvm.getelementptr %[[BASE]]
-    // CHECK: llvm.store %{{.*}}, %[[START]] : i32, !llvm.ptr<1>
-    // CHECK: %[[NEXT:.*]] = llvm.getelementptr %{{.*}}[8]
+    // CHECK: %[[OWN:.*]] = llvm.getelementptr %[[START]][0]
+    // CHECK: llvm.store %{{.*}}, %[[OWN]] : i32, !llvm.ptr<1>
+    // CHECK: %[[NEXT:.*]] = llvm.getelementptr %[[START]][16]
     // CHECK: llvm.store %{{.*}}, %[[NEXT]]
     // CHECK: llvm.br
     // CHECK: llvm.mlir.constant(8 : i32)
