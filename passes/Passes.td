@@ -215,6 +215,26 @@ def AttnSpecializeWarpgroupsPass
   let dependentDialects = ["::mlir::attn_gpu::AttnGPUDialect"];
 }
 
+def AttnSkipAbsentRowsPass
+    : Pass<"attn-skip-absent-rows", "::mlir::gpu::GPUFuncOp"> {
+  let summary = "let a worker pass over all tiles if none of its rows exists";
+  let description = [{
+    The last query tile of a sequence may have fewer rows than a block computes.
+    A worker that would write nothing, since all its rows are past the end,
+    receives and releases the key tiles without working on them, and leaves the
+    tensor cores to the others.
+
+    Requires: roles, and results that are written by `vector.transfer_write`
+    with rows that may be out of bounds.
+
+    Example: test/passes/attn-skip-absent-rows-doctest.mlir
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::attn_gpu::AttnGPUDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"
+  ];
+}
+
 def AttnSkipHiddenTilesPass
     : Pass<"attn-skip-hidden-tiles", "::mlir::gpu::GPUFuncOp"> {
   let summary = "let a worker pass over tiles that none of its rows sees";

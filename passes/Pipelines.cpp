@@ -47,6 +47,7 @@ void attn::buildKernelPipeline(OpPassManager &pm) {
   kernel.addPass(createAttnAsyncMatmulsPass());
   kernel.addPass(createAttnSpecializeWarpgroupsPass());
   // What differs from worker to worker is out of the producer's reach.
+  kernel.addPass(createAttnSkipAbsentRowsPass());
   kernel.addPass(createAttnSkipHiddenTilesPass());
   // The consumer's loops are free of copies only after specialization.
   kernel.addPass(createAttnOverlapSoftmaxPass());

@@ -14,6 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/HandOn.h"
 #include "passes/Passes.h"
 #include "passes/RowEvaluator.h"
 
@@ -22,7 +23,6 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 
 namespace mlir::attn {
@@ -41,7 +41,6 @@ struct FirstLoop {
   MaskBandOp mask;
   /// End of the visible keys of each row, and the tile visited first.
   Value upper, lastTile;
-  SmallVector<attn_gpu::ReceiveOp> receives;
 };
 
 } // namespace
@@ -75,8 +74,6 @@ static std::optional<FirstLoop> matchFirstLoop(MaskBandOp mask) {
       !matchPattern(found.loop.getLowerBound(), m_Zero()) ||
       !matchPattern(found.loop.getStep(), m_One()) || !matchBound(found))
     return std::nullopt;
-  found.receives =
-      llvm::to_vector(found.loop.getBody()->getOps<attn_gpu::ReceiveOp>());
   return found;
 }
 
@@ -105,36 +102,6 @@ static Value countHidden(OpBuilder &builder, FirstLoop &found) {
   return arith::MaxSIOp::create(builder, loc, bounded, zero);
 }
 
-/// Receives and releases the slots of the hidden tiles, which others read.
-static void handOn(OpBuilder &builder, FirstLoop &found, Value hidden) {
-  scf::ForOp old = found.loop;
-  auto loop = scf::ForOp::create(builder, old.getLoc(), old.getLowerBound(),
-                                 hidden, old.getStep());
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(loop.getBody());
-  IRMapping mapping;
-  mapping.map(old.getInductionVar(), loop.getInductionVar());
-  for (attn_gpu::ReceiveOp receive : found.receives) {
-    Value slot = receive.getSlot();
-    if (Operation *op = slot.getDefiningOp();
-        op && op->getBlock() == old.getBody() && !mapping.contains(slot))
-      builder.clone(*op, mapping);
-    builder.clone(*receive, mapping);
-    attn_gpu::ReleaseOp::create(builder, receive.getLoc(), receive.getChannel(),
-                                mapping.lookupOrDefault(slot));
-  }
-}
-
-/// Whether a slot's number is known from the visit alone.
-static bool isSimpleSlot(attn_gpu::ReceiveOp receive, scf::ForOp loop) {
-  Operation *op = receive.getSlot().getDefiningOp();
-  return !op || op->getBlock() != loop.getBody() ||
-         llvm::all_of(op->getOperands(), [&](Value operand) {
-           return operand == loop.getInductionVar() ||
-                  loop.isDefinedOutsideOfLoop(operand);
-         });
-}
-
 namespace {
 
 struct AttnSkipHiddenTiles
@@ -145,9 +112,7 @@ struct AttnSkipHiddenTiles
       std::optional<FirstLoop> found = matchFirstLoop(mask);
       // Where all rows see the same, all workers do.
       if (found && !found->upper.getDefiningOp<vector::BroadcastOp>() &&
-          llvm::all_of(found->receives, [&](attn_gpu::ReceiveOp receive) {
-            return isSimpleSlot(receive, found->loop);
-          }))
+          canHandOn(found->loop))
         loops.push_back(*found);
     });
     for (FirstLoop &found : loops) {
@@ -155,7 +120,7 @@ struct AttnSkipHiddenTiles
       Value hidden = countHidden(builder, found);
       if (!hidden)
         continue;
-      handOn(builder, found, hidden);
+      handOn(builder, found.loop, found.loop.getLowerBound(), hidden);
       found.loop.setLowerBound(hidden);
     }
   }
