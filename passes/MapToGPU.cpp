@@ -12,7 +12,9 @@
 // The order of tiles. Heads (batch and head together) are taken in sections
 // whose keys and values fit in the second-level cache; within a section all
 // heads' longest tiles come first where tiles differ in length. Without that,
-// a section is one head, and its query tiles follow each other.
+// a head's query tiles follow each other, from one on that moves from round to
+// round of the grid: the last one may have fewer rows, and would else fall to
+// the same blocks in every round.
 //
 //===----------------------------------------------------------------------===//
 
@@ -84,7 +86,9 @@ private:
   gpu::GPUFuncOp createFunction();
   Value headsPerSection();
   Value turnEveryOtherRound(Value tile, Value grid, Value numTiles);
-  void mapTileNumber(Value tile, ArrayRef<Value> bounds);
+  void mapTileNumber(Value tile, Value grid, ArrayRef<Value> bounds);
+  std::pair<Value, Value> splitByHead(Value tile, Value grid, Value rowTiles);
+  std::pair<Value, Value> splitBySection(Value tile, Value rowTiles);
   void cloneTiles();
 
   func::FuncOp func;
@@ -93,8 +97,9 @@ private:
   OpBuilder builder;
   Location loc;
   IRMapping mapping;
-  /// Heads of a section, its tiles, and all heads.
-  Value section, perSection, numHeads;
+  Value numHeads;
+  /// Heads of a section, and its tiles; only where tiles differ in length.
+  Value section, perSection;
 };
 
 } // namespace
@@ -118,8 +123,6 @@ gpu::GPUFuncOp KernelBuilder::createFunction() {
 /// a tile read, each of its whole length.
 Value KernelBuilder::headsPerSection() {
   Value one = index(1);
-  if (!schedule.getDescending())
-    return one;
   int64_t bytesPerRow = 0;
   Value length;
   llvm::SmallPtrSet<Value, 4> seen;
@@ -157,9 +160,18 @@ Value KernelBuilder::turnEveryOtherRound(Value tile, Value grid,
   return arith::SelectOp::create(builder, loc, isOdd, turned, tile);
 }
 
-/// Maps the induction variables of the tile loop to parts of `tile`.
-void KernelBuilder::mapTileNumber(Value tile, ArrayRef<Value> bounds) {
-  Value numRowTiles = bounds[2];
+/// Head and query tile where the tiles of a head follow each other.
+std::pair<Value, Value> KernelBuilder::splitByHead(Value tile, Value grid,
+                                                   Value rowTiles) {
+  Value head = div(tile, rowTiles);
+  Value firstTile = mul(head, rowTiles);
+  Value round = div(firstTile, grid);
+  return {head, rem(add(sub(tile, firstTile), round), rowTiles)};
+}
+
+/// Head and query tile where the longest tiles of a section come first.
+std::pair<Value, Value> KernelBuilder::splitBySection(Value tile,
+                                                      Value rowTiles) {
   Value sectionNumber = div(tile, perSection);
   Value inSection = rem(tile, perSection);
   Value firstHead = mul(sectionNumber, section);
@@ -167,8 +179,15 @@ void KernelBuilder::mapTileNumber(Value tile, ArrayRef<Value> bounds) {
   Value heads = min(section, sub(numHeads, firstHead));
   Value rowTile = div(inSection, heads);
   Value head = add(firstHead, rem(inSection, heads));
-  if (schedule.getDescending())
-    rowTile = sub(sub(numRowTiles, index(1)), rowTile);
+  return {head, sub(sub(rowTiles, index(1)), rowTile)};
+}
+
+/// Maps the induction variables of the tile loop to parts of `tile`.
+void KernelBuilder::mapTileNumber(Value tile, Value grid,
+                                  ArrayRef<Value> bounds) {
+  auto [head, rowTile] = schedule.getDescending()
+                             ? splitBySection(tile, bounds[2])
+                             : splitByHead(tile, grid, bounds[2]);
   mapping.map(tiles.getInductionVar(0), div(head, bounds[1]));
   mapping.map(tiles.getInductionVar(1), rem(head, bounds[1]));
   mapping.map(tiles.getInductionVar(2), rowTile);
@@ -207,15 +226,17 @@ void KernelBuilder::build() {
         getValueOrCreateConstantIndexOp(builder, loc, bound)));
   numHeads = mul(bounds[0], bounds[1]);
   Value numTiles = mul(numHeads, bounds[2]);
-  section = headsPerSection();
-  perSection = mul(section, bounds[2]);
+  if (schedule.getDescending()) {
+    section = headsPerSection();
+    perSection = mul(section, bounds[2]);
+  }
   Value block = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
   Value grid = gpu::GridDimOp::create(builder, loc, gpu::Dimension::x);
   auto loop = scf::ForOp::create(builder, loc, block, numTiles, grid);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   mapTileNumber(turnEveryOtherRound(loop.getInductionVar(), grid, numTiles),
-                bounds);
+                grid, bounds);
   cloneTiles();
   builder.setInsertionPointAfter(loop);
   gpu::ReturnOp::create(builder, loc);

@@ -78,6 +78,25 @@ func.func @last_tile_first(%o: memref<?xindex>, %n: index) {
   return
 }
 
+// A head's tiles start at one that moves by one from round to round of the grid.
+// CHECK-LABEL: gpu.func @tiles_turn
+// CHECK-SAME: %[[N:[^ ]*]]: index)
+// CHECK: %[[GRID:[^ ]*]] = gpu.grid_dim x
+// CHECK: scf.for %[[T:[^ ]*]] =
+// CHECK: %[[HEAD:[^ ]*]] = arith.divui %[[T]], %[[N]]
+// CHECK: %[[FIRST:[^ ]*]] = arith.muli %[[HEAD]], %[[N]]
+// CHECK: %[[ROUND:[^ ]*]] = arith.divui %[[FIRST]], %[[GRID]]
+// CHECK: %[[OWN:[^ ]*]] = arith.subi %[[T]], %[[FIRST]]
+// CHECK: %[[SUM:[^ ]*]] = arith.addi %[[OWN]], %[[ROUND]]
+// CHECK: %[[TILE:[^ ]*]] = arith.remui %[[SUM]], %[[N]]
+// CHECK: memref.store %[[TILE]]
+func.func @tiles_turn(%o: memref<?xindex>, %n: index) {
+  scf.forall (%b, %h, %t) in (%n, %n, %n) {
+    memref.store %t, %o[%h] : memref<?xindex>
+  } {attn.schedule = #schedule}
+  return
+}
+
 // CHECK-LABEL: gpu.func @bounds_of_known_length
 // CHECK: scf.for
 func.func @bounds_of_known_length(%o: memref<?xindex>) {
