@@ -5,18 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A channel of S stages is S tiles and 2 S mbarriers: full[0..S), empty[0..S).
-// Use number n of the ring is entry n mod S in its phase n div S, and a wait
-// names the parity of the phase that must have completed:
-//
-//     consumer: full[n mod S],  parity (n div S) & 1
-//     producer: empty[n mod S], parity (n div S) & 1 ^ 1
-//
-// A fresh barrier is in phase 0, and a wait for the parity of the phase before
-// that one returns at once: the producer's first S waits do not block.
+// See ChannelSlot.h for the protocol.
 //
 //===----------------------------------------------------------------------===//
 
+#include "codegen/ToNVVM/ChannelSlot.h"
 #include "codegen/ToNVVM/InlineAsm.h"
 #include "codegen/ToNVVM/Patterns.h"
 
@@ -28,46 +21,6 @@ using namespace mlir;
 using namespace mlir::attn_gpu;
 
 namespace {
-
-/// Addresses and parity of one use of a channel. Forms only what is asked for.
-class Slot {
-public:
-  /// `channel`: the address of its tiles and of its barriers.
-  Slot(ImplicitLocOpBuilder &b, ChannelType type, ValueRange channel,
-       Value number)
-      : b(b), type(type), channel(channel), number(number) {}
-
-  Value getTile() { return add(channel[0], getStage(), getSlotBytes(type)); }
-  Value getFull() { return add(channel[1], getStage(), kBarrierBytes); }
-  Value getEmpty() {
-    Value empty = LLVM::AddOp::create(
-        b, channel[1], createI32(b, type.getStages() * kBarrierBytes));
-    return add(empty, getStage(), kBarrierBytes);
-  }
-  Value getParity() {
-    Value phase = type.getStages() == 1 ? number : divide();
-    return LLVM::AndOp::create(b, phase, createI32(b, 1));
-  }
-
-private:
-  Value divide() {
-    return LLVM::UDivOp::create(b, number, createI32(b, type.getStages()));
-  }
-  Value getStage() {
-    if (type.getStages() == 1)
-      return createI32(b, 0);
-    return LLVM::URemOp::create(b, number, createI32(b, type.getStages()));
-  }
-  Value add(Value base, Value index, int64_t scale) {
-    Value offset = LLVM::MulOp::create(b, index, createI32(b, scale));
-    return LLVM::AddOp::create(b, base, offset);
-  }
-
-  ImplicitLocOpBuilder &b;
-  ChannelType type;
-  ValueRange channel;
-  Value number;
-};
 
 /// channel -> where its tiles and barriers lie
 struct ChannelPattern : ThreadPattern<ChannelOp> {
@@ -97,7 +50,7 @@ struct ReceivePattern : ThreadPattern<ReceiveOp> {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Slot slot(b, op.getChannel().getType(), adaptor.getChannel(),
               adaptor.getSlot().front());
-    emitBarrierWait(b, slot.getFull(), slot.getParity());
+    emitBarrierWait(b, slot.getFull(), slot.getParity(), kernel.hasTryWait);
     rewriter.replaceOp(op, slot.getTile());
     return success();
   }
@@ -114,7 +67,10 @@ struct ReleasePattern : ThreadPattern<ReleaseOp> {
     Slot slot(b, op.getChannel().getType(), adaptor.getChannel(),
               adaptor.getSlot().front());
     // wgmma reads for the whole warp, and its wait returns to the whole warp,
-    // so one lane may speak for all without a barrier.
+    // so one lane may speak for all without a barrier. Others read for
+    // themselves.
+    if (kernel.warpsPerWorker != kWarpsPerWarpgroup)
+      NVVM::SyncWarpOp::create(b, createI32(b, -1));
     emitBarrierArrive(b, slot.getEmpty(), kernel.isLane0);
     rewriter.eraseOp(op);
     return success();
@@ -152,9 +108,9 @@ struct TMALoadPattern : ThreadPattern<TMALoadOp> {
     }
     ChannelType type = op.getChannel().getType();
     Slot slot(b, type, adaptor.getChannel(), adaptor.getSlot().front());
-    Value wanted = LLVM::XOrOp::create(b, slot.getParity(), createI32(b, 1));
-    emitBarrierWait(b, slot.getEmpty(), wanted);
-    Value full = toPointer(b, slot.getFull());
+    emitBarrierWait(b, slot.getEmpty(), slot.getEmptyParity(),
+                    kernel.hasTryWait);
+    Value full = toSharedPointer(b, slot.getFull());
     // Elements outside the tensor count: they arrive as zeros.
     NVVM::MBarrierArriveExpectTxOp::create(
         b, /*res=*/Type(), full, createI32(b, getSlotBytes(type)),
@@ -165,12 +121,6 @@ struct TMALoadPattern : ThreadPattern<TMALoadOp> {
   }
 
 private:
-  static Value toPointer(ImplicitLocOpBuilder &b, Value address) {
-    auto type = LLVM::LLVMPointerType::get(
-        b.getContext(), static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared));
-    return LLVM::IntToPtrOp::create(b, type, address);
-  }
-
   static void copyPanels(ImplicitLocOpBuilder &b, TMALoadOp op, Adaptor adaptor,
                          Value tile, Value full) {
     ChannelType type = op.getChannel().getType();
@@ -188,7 +138,8 @@ private:
       Value address = LLVM::AddOp::create(
           b, tile, createI32(b, panel * layout.panelBytes()));
       NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-          b, toPointer(b, address), adaptor.getMap().front(), coordinates, full,
+          b, toSharedPointer(b, address), adaptor.getMap().front(), coordinates,
+          full,
           /*im2colOffsets=*/ValueRange(), /*multicastMask=*/Value(),
           /*l2CacheHint=*/Value(), NVVM::TMALoadMode::TILE,
           /*isCTAOnly=*/true, /*group=*/nullptr, /*predicate=*/Value());

@@ -38,7 +38,11 @@ static LogicalResult distribute(gpu::GPUFuncOp function, const Kernel &kernel) {
   populateFunctionPatterns(patterns, converter, kernel);
   populateRolePatterns(patterns, converter, kernel);
   populateChannelPatterns(patterns, converter, kernel);
-  populateWarpgroupMatmulPatterns(patterns, converter, kernel);
+  populateCooperativeLoadPatterns(patterns, converter, kernel);
+  if (kernel.warpsPerWorker == kWarpsPerWarpgroup)
+    populateWarpgroupMatmulPatterns(patterns, converter, kernel);
+  else
+    populateWarpMatmulPatterns(patterns, converter, kernel);
   populateElementwisePatterns(patterns, converter, kernel);
   populateFragmentPatterns(patterns, converter, kernel);
   populateVectorPatterns(patterns, converter, kernel);

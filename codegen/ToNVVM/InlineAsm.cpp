@@ -139,14 +139,16 @@ SmallVector<Value> mlir::attn_gpu::emitMatmulWait(ImplicitLocOpBuilder &b,
 // `nvvm.mbarrier.try_wait.parity` clobbers no memory: LLVM could read shared
 // memory before it.
 void mlir::attn_gpu::emitBarrierWait(ImplicitLocOpBuilder &b, Value address,
-                                     Value parity) {
-  createAsm(b, /*result=*/{}, {address, parity},
-            "{\n"
-            ".reg .pred done;\n"
-            "WAIT:\n"
-            "mbarrier.try_wait.parity.shared::cta.b64 done, [$0], $1;\n"
-            "@!done bra WAIT;\n"
-            "}",
+                                     Value parity, bool suspends) {
+  std::string text = "{\n"
+                     ".reg .pred done;\n"
+                     "WAIT:\n"
+                     "mbarrier.";
+  text += suspends ? "try" : "test";
+  text += "_wait.parity.shared::cta.b64 done, [$0], $1;\n"
+          "@!done bra WAIT;\n"
+          "}";
+  createAsm(b, /*result=*/{}, {address, parity}, text,
             {"r", "r", kMemoryClobber.str()});
 }
 

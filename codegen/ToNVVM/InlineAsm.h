@@ -45,8 +45,10 @@ SmallVector<Value> emitMatmulChain(ImplicitLocOpBuilder &b,
 SmallVector<Value> emitMatmulWait(ImplicitLocOpBuilder &b, int64_t pending,
                                   ValueRange registers);
 
-/// Spins until the phase of parity `parity` of the mbarrier has completed.
-void emitBarrierWait(ImplicitLocOpBuilder &b, Value address, Value parity);
+/// Spins until the phase of parity `parity` of the mbarrier has completed;
+/// `suspends`: each try puts the thread to sleep for a while.
+void emitBarrierWait(ImplicitLocOpBuilder &b, Value address, Value parity,
+                     bool suspends);
 
 /// Arrives at the mbarrier if `predicate`.
 void emitBarrierArrive(ImplicitLocOpBuilder &b, Value address, Value predicate);

@@ -7,7 +7,9 @@
 
 #include "codegen/ToNVVM/Kernel.h"
 
+#include "codegen/Target/TargetInfo.h"
 #include "codegen/ToNVVM/KernelAbi.h"
+#include "dialect/attn/AttnDialect.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -26,6 +28,12 @@ Value mlir::attn_gpu::createI32(ImplicitLocOpBuilder &b, int64_t value) {
 Value mlir::attn_gpu::createI64(ImplicitLocOpBuilder &b, int64_t value) {
   return LLVM::ConstantOp::create(b, b.getI64Type(),
                                   b.getI64IntegerAttr(value));
+}
+
+Value mlir::attn_gpu::toSharedPointer(ImplicitLocOpBuilder &b, Value address) {
+  auto type = LLVM::LLVMPointerType::get(
+      b.getContext(), static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared));
+  return LLVM::IntToPtrOp::create(b, type, address);
 }
 
 SharedLayout mlir::attn_gpu::getSharedLayout(PanelsAttr layout,
@@ -61,12 +69,12 @@ static void placeChannels(gpu::GPUFuncOp function, Kernel &kernel) {
   kernel.sharedBytes = offset;
 }
 
-static LogicalResult verifyBlock(gpu::GPUFuncOp function,
-                                 const Kernel &kernel) {
+static LogicalResult verifyBlock(gpu::GPUFuncOp function, Kernel &kernel) {
   std::optional<ArrayRef<int32_t>> block = function.getKnownBlockSize();
   if (!block)
     return function.emitOpError() << "expected the attribute known_block_size";
   int64_t threads = block->front();
+  kernel.numThreads = threads;
   if ((*block)[1] != 1 || (*block)[2] != 1)
     return function.emitOpError()
            << "expected a one-dimensional block, but got " << (*block)[0] << "x"
@@ -97,6 +105,13 @@ FailureOr<Kernel> mlir::attn_gpu::analyzeKernel(gpu::GPUFuncOp function) {
     kernel.isSpecialized = true;
     kernel.registers = specialize.getConsumerRegisters();
   }
+  if (auto schedule =
+          function->getAttrOfType<attn::ScheduleAttr>(attn::kScheduleAttr)) {
+    const attn::TargetInfo *target = attn::lookupTarget(schedule.getTarget());
+    // mbarrier.try_wait came with the copy engine.
+    kernel.hasTryWait = !target || target->tma;
+  }
+  function.walk([&](TMALoadOp) { kernel.usesCopyEngine = true; });
   placeChannels(function, kernel);
   if (failed(verifyBlock(function, kernel)))
     return failure();
@@ -130,27 +145,33 @@ static LLVM::GlobalOp getSharedArray(gpu::GPUFuncOp function) {
       static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared));
 }
 
+static bool isFilledByThreads(ChannelOp channel) {
+  return llvm::any_of(channel.getChannel().getUsers(),
+                      llvm::IsaPred<CooperativeLoadOp>);
+}
+
 static void initializeBarriers(ImplicitLocOpBuilder &b, const Kernel &kernel) {
-  auto pointer = LLVM::LLVMPointerType::get(
-      b.getContext(), static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared));
   auto initialize = [&](int64_t offset, int64_t count) {
     Value address =
         LLVM::AddOp::create(b, kernel.sharedBase, createI32(b, offset));
-    NVVM::MBarrierInitOp::create(
-        b, LLVM::IntToPtrOp::create(b, pointer, address), createI32(b, count),
-        /*predicate=*/Value());
+    NVVM::MBarrierInitOp::create(b, toSharedPointer(b, address),
+                                 createI32(b, count), /*predicate=*/Value());
   };
   for (auto [op, place] : kernel.channels) {
     auto channel = cast<ChannelOp>(op);
     int64_t stages = channel.getChannel().getType().getStages();
     for (int64_t stage = 0; stage < stages; ++stage) {
-      // The copy announces its bytes by one arrival; a worker arrives once per
-      // warp, each after its own wait.
-      initialize(place.barriers + stage * kBarrierBytes, 1);
+      // The copy engine's copy announces its bytes by one arrival, others by
+      // one per thread; a worker arrives once per warp, each after its own
+      // wait.
+      initialize(place.barriers + stage * kBarrierBytes,
+                 isFilledByThreads(channel) ? kernel.numThreads : 1);
       initialize(place.barriers + (stages + stage) * kBarrierBytes,
                  channel.getConsumers() * kernel.warpsPerWorker);
     }
   }
+  if (!kernel.usesCopyEngine)
+    return;
   // To other threads and to the copy engine, which looks at barriers through
   // its own proxy.
   NVVM::FenceMbarrierInitOp::create(b);

@@ -41,6 +41,12 @@ struct Kernel {
   int64_t warpsPerWorker = 0;
   /// Whether the block splits into producer and consumers.
   bool isSpecialized = false;
+  /// Whether the target's barriers put a waiting thread to sleep.
+  bool hasTryWait = true;
+  /// Whether the copy engine fills a channel.
+  bool usesCopyEngine = false;
+  /// Threads of a block.
+  int64_t numThreads = 0;
   /// Registers of a thread that computes.
   int64_t registers = 255;
   int64_t sharedBytes = 0;
@@ -87,6 +93,8 @@ SharedLayout getSharedLayout(PanelsAttr layout, Type elementType);
 /// Bytes of one slot of a channel.
 int64_t getSlotBytes(ChannelType type);
 
+/// An address in shared memory as a pointer.
+Value toSharedPointer(ImplicitLocOpBuilder &b, Value address);
 /// A constant of type i32.
 Value createI32(ImplicitLocOpBuilder &b, int64_t value);
 /// A constant of type i64.

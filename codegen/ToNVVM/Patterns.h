@@ -52,8 +52,15 @@ void populateRolePatterns(RewritePatternSet &patterns,
 void populateChannelPatterns(RewritePatternSet &patterns,
                              const ThreadTypeConverter &converter,
                              const Kernel &kernel);
-/// Matrix products by `wgmma`. A family for `mma.sync` would stand beside it,
-/// on the same ops, and be chosen by the warps per worker.
+/// Copies into channels by all threads of the block.
+void populateCooperativeLoadPatterns(RewritePatternSet &patterns,
+                                     const ThreadTypeConverter &converter,
+                                     const Kernel &kernel);
+/// Matrix products of workers of one warp, by `mma.sync`.
+void populateWarpMatmulPatterns(RewritePatternSet &patterns,
+                                const ThreadTypeConverter &converter,
+                                const Kernel &kernel);
+/// Matrix products of workers that are warpgroups, by `wgmma`.
 void populateWarpgroupMatmulPatterns(RewritePatternSet &patterns,
                                      const ThreadTypeConverter &converter,
                                      const Kernel &kernel);

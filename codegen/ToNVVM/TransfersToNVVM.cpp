@@ -16,6 +16,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/ToNVVM/KernelAbi.h"
+#include "codegen/ToNVVM/MemRefParts.h"
 #include "codegen/ToNVVM/Patterns.h"
 #include "codegen/ToNVVM/QuadExchange.h"
 
@@ -105,31 +106,6 @@ private:
   /// elements of the vector; and what the first column adds.
   Value fixedOffset, columnOffset;
 };
-
-/// Sizes and strides of a memref as values.
-struct MemRefParts {
-  Value base;
-  SmallVector<Value> sizes;
-  SmallVector<Value> strides;
-  SmallVector<int64_t> constantStrides;
-};
-
-MemRefParts takeApart(ImplicitLocOpBuilder &b, MemRefType type,
-                      ValueRange parts) {
-  MemRefParts result;
-  int64_t offset;
-  // Checked when the argument's parameters were made.
-  (void)type.getStridesAndOffset(result.constantStrides, offset);
-  result.base = parts[0];
-  unsigned next = 1;
-  for (int64_t size : type.getShape())
-    result.sizes.push_back(ShapedType::isDynamic(size) ? parts[next++]
-                                                       : createI32(b, size));
-  for (int64_t stride : result.constantStrides)
-    result.strides.push_back(
-        ShapedType::isDynamic(stride) ? parts[next++] : createI64(b, stride));
-  return result;
-}
 
 /// Where the thread's own coordinate is `origin` + `own`.
 Value addOwn(ImplicitLocOpBuilder &b, Value origin, Value own) {

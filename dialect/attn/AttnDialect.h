@@ -32,4 +32,12 @@
 #define GET_OP_CLASSES
 #include "dialect/attn/AttnOps.h.inc"
 
+namespace mlir::attn {
+
+/// Discardable attribute of the outer `scf.forall` and, later, of the kernel:
+/// the schedule it was tiled with.
+inline constexpr llvm::StringLiteral kScheduleAttr = "attn.schedule";
+
+} // namespace mlir::attn
+
 #endif // ATTN_DIALECT_ATTN_ATTNDIALECT_H

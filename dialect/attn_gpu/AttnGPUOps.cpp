@@ -85,6 +85,28 @@ LogicalResult TMALoadOp::verify() {
   return success();
 }
 
+LogicalResult CooperativeLoadOp::verify() {
+  auto tensor = cast<MemRefType>(getTensor().getType());
+  // cooperative_load_c1
+  if (static_cast<int64_t>(getCoordinates().size()) != tensor.getRank())
+    return emitOpError() << "expected one coordinate per dimension of the "
+                            "tensor, but got "
+                         << getCoordinates().size() << " for "
+                         << tensor.getRank();
+  // cooperative_load_c2
+  if (tensor.getElementType() != getChannel().getType().getElementType())
+    return emitOpError() << "expected tensor and channel to agree on element "
+                            "type, but got "
+                         << tensor << " and " << getChannel().getType();
+  // cooperative_load_c3
+  if (static_cast<int64_t>(getRows()) >= tensor.getRank() - 1 ||
+      !tensor.isLastDimUnitStride())
+    return emitOpError() << "expected rows along a dimension before the last "
+                            "and columns without gaps, but got rows along "
+                         << getRows() << " of " << tensor;
+  return success();
+}
+
 LogicalResult SubtileOp::verify() {
   auto source = getSource().getType();
   auto result = getResult().getType();

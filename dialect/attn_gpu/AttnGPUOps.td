@@ -165,6 +165,41 @@ def AttnGPU_TMALoadOp : AttnGPU_Op<"tma_load", [
   let hasVerifier = 1;
 }
 
+def AttnGPU_CooperativeLoadOp : AttnGPU_Op<"cooperative_load", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "fill a slot of a channel from a tensor, by the threads of the block";
+  let description = [{
+    Waits until slot number `slot` is empty, then starts the copy of a tile into
+    it. `coordinates` name the tile's first element; its rows run along
+    dimension `rows` of the tensor and its columns along the last. Elements
+    outside the tensor arrive as zeros. The slot turns full when the parts of
+    all threads have arrived.
+
+    Executed by all threads of the block, each of which copies its part. A
+    thread that waits here for others must have released what they wait for.
+    Base and strides of the tensor may be any: what `cp.async` cannot copy in
+    units of 16 bytes goes through registers.
+
+    Constraints:
+    * (C1) there is one coordinate per dimension of the tensor
+    * (C2) tensor and channel agree on element type
+    * (C3) `rows` is a dimension other than the last, which has no gaps
+
+    ```mlir
+    attn_gpu.cooperative_load %K[%b, %n, %h, %c0] rows(1) to %channel[%slot]
+        : memref<...> to !attn_gpu.channel<...>
+    ```
+  }];
+  let arguments = (ins AnyMemRef:$tensor, Variadic<Index>:$coordinates,
+                       ConfinedAttr<I64Attr, [IntNonNegative]>:$rows,
+                       AttnGPU_ChannelType:$channel, Index:$slot);
+  let assemblyFormat = [{
+    $tensor `[` $coordinates `]` `rows` `(` $rows `)` `to` $channel
+    `[` $slot `]` attr-dict `:` type($tensor) `to` type($channel)
+  }];
+  let hasVerifier = 1;
+}
+
 def AttnGPU_ReceiveOp : AttnGPU_Op<"receive", [
     MemoryEffects<[MemRead, MemWrite]>,
     DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
@@ -247,8 +282,9 @@ def AttnGPU_MMAAsyncOp : AttnGPU_Op<"mma_async", [
   let summary = "start a matrix product on the tensor cores";
   let description = [{
     Starts `result = a * b + accumulator` over the whole inner dimension, as one
-    group of the worker's asynchronous matmuls, and returns at once. Without an
-    accumulator the product overwrites. `a` is a tile in shared memory or a
+    group of the worker's asynchronous matmuls, and returns at once (`wgmma`, for
+    workers of a warpgroup; for a worker of one warp, `mma.sync` leaves nothing
+    to wait for). Without an accumulator the product overwrites. `a` is a tile in shared memory or a
     fragment in registers; `b` is a tile, `KxN`, or `NxK` with `transpose_b`.
     The accumulator is f32.
 

@@ -20,6 +20,22 @@ int64_t SharedLayout::byteOffset(int64_t row, int64_t column) const {
   return panel * panelBytes() + swizzled;
 }
 
+int64_t BlockRead::laneOffset(const SharedLayout &layout, int64_t lane) const {
+  return layout.byteOffset(laneRow(lane),
+                           laneUnit(lane) * 16 / layout.elementBytes);
+}
+
+int64_t mlir::attn_gpu::getBlockXor(const SharedLayout &layout,
+                                    int64_t column) {
+  return column % layout.panelColumns() * layout.elementBytes;
+}
+
+int64_t mlir::attn_gpu::getBlockOffset(const SharedLayout &layout, int64_t row,
+                                       int64_t column) {
+  return column / layout.panelColumns() * layout.panelBytes() +
+         row * layout.swizzle;
+}
+
 /// The descriptor's code for a swizzle of 32, 64 or 128 bytes.
 static uint64_t encodeSwizzle(int64_t swizzle) {
   switch (swizzle) {

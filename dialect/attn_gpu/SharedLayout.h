@@ -45,6 +45,35 @@ struct SharedLayout {
   int64_t byteOffset(int64_t row, int64_t column) const;
 };
 
+/// How a warp reads blocks of 16x16 elements of 16 bits by `ldmatrix.x4`: each
+/// lane names 16 bytes, and matrix m of the four gets its rows from lanes
+/// 8m .. 8m + 7. For a block whose first row is a multiple of 8 and whose first
+/// column is a multiple of 16, a lane's address is
+///
+///     ((tile + laneOffset) XOR blockXor) + blockOffset
+///
+/// where only `laneOffset` depends on the lane and nothing else is more than a
+/// constant. The tile starts at a multiple of 8 rows of a panel.
+struct BlockRead {
+  /// Whether matrix 1 lies below matrix 0 and matrix 2 beside it, the order of
+  /// the A operand of `mma.m16n8k16`; else the other way around, the order of
+  /// two B operands in rows.
+  bool rowsFirst;
+
+  int64_t laneRow(int64_t lane) const {
+    return lane % 8 + 8 * ((rowsFirst ? lane / 8 : lane / 16) % 2);
+  }
+  /// Which half of the 32 bytes of a row.
+  int64_t laneUnit(int64_t lane) const {
+    return (rowsFirst ? lane / 16 : lane / 8) % 2;
+  }
+  int64_t laneOffset(const SharedLayout &layout, int64_t lane) const;
+};
+
+/// The parts of a block's address that all lanes share.
+int64_t getBlockXor(const SharedLayout &layout, int64_t column);
+int64_t getBlockOffset(const SharedLayout &layout, int64_t row, int64_t column);
+
 /// A shared-memory matrix descriptor of wgmma without its address field, and
 /// how to step through the tile. PTX ISA, "Matrix descriptor format".
 struct MatrixDescriptor {

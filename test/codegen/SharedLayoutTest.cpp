@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Three parties name the place of an element: the copy engine that writes it,
-// the descriptor by which wgmma reads it, and byteOffset for everyone else. The
-// first two are modelled here from the PTX ISA, and every element of every
-// layout in use is asked for.
+// Four parties name the place of an element: the copy engine that writes it,
+// the descriptor by which wgmma reads it, the lanes of ldmatrix, and byteOffset
+// for everyone else. The first two are modelled here from the PTX ISA, and
+// every element of every layout in use is asked for.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,6 +18,7 @@
 
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace mlir::attn_gpu;
@@ -172,6 +173,51 @@ TEST(SharedLayoutTest, MNMajorDescriptorReadsWhatWasWritten) {
               << "step " << step << ", inner " << inner << ", column "
               << column;
     }
+  });
+}
+
+/// PTX ISA, "ldmatrix": where matrix `number` lies in a 16x16 block, for the
+/// order of A's registers, or of two B operands in rows.
+std::pair<int64_t, int64_t> getMatrixStart(bool rowsFirst, int64_t number) {
+  return rowsFirst ? std::pair(number % 2 * 8, number / 2 * 8)
+                   : std::pair(number / 2 * 8, number % 2 * 8);
+}
+
+int64_t getLaneAddress(const PlacedTile &tile, const BlockRead &read,
+                       int64_t row, int64_t column, int64_t lane) {
+  int64_t start = tile.base + read.laneOffset(tile.layout, lane);
+  return (start ^ getBlockXor(tile.layout, column)) +
+         getBlockOffset(tile.layout, row, column);
+}
+
+TEST(SharedLayoutTest, LanesReadTheRowsOfTheirMatrix) {
+  forEachTile([](const PlacedTile &tile) {
+    for (BlockRead read : {BlockRead{true}, BlockRead{false}})
+      for (int64_t row = 0; row + 16 <= tile.rows; row += 8)
+        for (int64_t column = 0; column < tile.columns; column += 16)
+          for (int64_t lane = 0; lane < 32; ++lane) {
+            auto [top, left] = getMatrixStart(read.rowsFirst, lane / 8);
+            ASSERT_EQ(getLaneAddress(tile, read, row, column, lane),
+                      getCopyAddress(tile.layout, tile.base,
+                                     row + top + lane % 8, column + left))
+                << "row " << row << ", column " << column << ", lane " << lane;
+          }
+  });
+}
+
+// A matrix comes in one pass if its eight rows touch all 32 banks once.
+TEST(SharedLayoutTest, RowsOfAMatrixLieInDifferentBanks) {
+  forEachTile([](const PlacedTile &tile) {
+    if (tile.swizzle != 128)
+      return;
+    for (BlockRead read : {BlockRead{true}, BlockRead{false}})
+      for (int64_t column = 0; column < tile.columns; column += 16)
+        for (int64_t first = 0; first < 32 && tile.rows >= 16; first += 8) {
+          std::set<int64_t> places;
+          for (int64_t lane = first; lane < first + 8; ++lane)
+            places.insert(getLaneAddress(tile, read, 0, column, lane) / 16 % 8);
+          ASSERT_EQ(places.size(), 8u);
+        }
   });
 }
 

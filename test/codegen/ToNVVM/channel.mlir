@@ -3,6 +3,7 @@
 #l = #attn_gpu.panels<rows = 64, swizzle = 128>
 #s = #attn_gpu.panels<rows = 8, swizzle = 32>
 !channel = !attn_gpu.channel<64x128xbf16, stages = 3, #l>
+!map = !attn_gpu.tensor_map<64x64xbf16, swizzle = 128>
 !small = !attn_gpu.channel<8x16xbf16, stages = 1, #s>
 
 gpu.module @kernels {
@@ -25,13 +26,24 @@ gpu.module @kernels {
     // CHECK: nvvm.mbarrier.init %{{.*}}, %[[WARPS]]
     // CHECK-COUNT-6: nvvm.mbarrier.init
     // CHECK-NOT: nvvm.mbarrier.init
-    // CHECK: nvvm.fence.mbarrier.init
-    // CHECK-NEXT: nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
+    // Nobody but the block's threads looks at them.
+    // CHECK-NOT: nvvm.fence
     // CHECK: nvvm.barrier
     %a = attn_gpu.channel consumers(2) : !channel
     // CHECK: llvm.mlir.constant(49152 : i32)
     // CHECK: llvm.mlir.constant(49456 : i32)
     %b = attn_gpu.channel consumers(1) : !small
+    gpu.return
+  }
+
+  // The copy engine looks at barriers through a proxy of its own.
+  // CHECK-LABEL: llvm.func @copy_engine
+  gpu.func @copy_engine(%map: !map, %i: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>, attn_gpu.warps_per_worker = 4 : i64} {
+    // CHECK: nvvm.fence.mbarrier.init
+    // CHECK-NEXT: nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
+    // CHECK: nvvm.barrier
+    %c = attn_gpu.channel consumers(1) : !channel
+    attn_gpu.tma_load %map[%i, %i] to %c[%i] : !map to !channel
     gpu.return
   }
 }
