@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // %k = vector.transfer_read %K[b, n, h, 0]
-//   ->  attn_gpu.tma_load %map[b, n, h, 0] to %channel[slot]
+//   ->  attn_gpu.tma_load %map[b, n, h, 0] to %channel[slot]      (fa3)
+//       attn_gpu.cooperative_load %K[b, n, h, 0] to %channel[slot]  (fa2)
 //       %tile = attn_gpu.receive %channel[slot]
 //       %k = attn_gpu.tile_value %tile
 //       ... last use of %k ...
@@ -35,7 +36,8 @@ namespace mlir::attn {
 using namespace mlir;
 using namespace mlir::attn;
 
-/// Widest row of a panel that the copy engine and wgmma swizzle.
+/// Widest row of a panel that the copy engine and wgmma swizzle; also what 8
+/// rows of `ldmatrix` need to lie in different banks.
 static constexpr int64_t kSwizzleBytes = 128;
 
 namespace {
@@ -56,6 +58,8 @@ private:
   Value getChannel(vector::TransferReadOp read, attn_gpu::ChannelType type);
   Value getTensorMap(Value memref, ArrayRef<int64_t> box, Type element);
   std::optional<SmallVector<Value>> matchWorkerRow(vector::TransferReadOp read);
+  void createLoad(vector::TransferReadOp read, ValueRange coordinates,
+                  Value channel, Value slot);
   LogicalResult rewrite(vector::TransferReadOp read);
 
   gpu::GPUFuncOp kernel;
@@ -191,6 +195,27 @@ static Operation *getLastUser(Value value, Block *block) {
   return last;
 }
 
+/// Starts the copy of what `read` reads, by whoever copies in this style.
+void CopyRewriter::createLoad(vector::TransferReadOp read,
+                              ValueRange coordinates, Value channel,
+                              Value slot) {
+  AffineMap map = read.getPermutationMap();
+  int64_t rowDim = cast<AffineDimExpr>(map.getResult(0)).getPosition();
+  if (schedule.getStyle() == Style::FA2) {
+    attn_gpu::CooperativeLoadOp::create(builder, loc, read.getBase(),
+                                        coordinates, rowDim, channel, slot);
+    return;
+  }
+  auto type = cast<attn_gpu::ChannelType>(channel.getType());
+  SmallVector<int64_t> box(map.getNumDims(), 1);
+  box[rowDim] = type.getShape()[0];
+  box.back() =
+      kSwizzleBytes * 8 / type.getElementType().getIntOrFloatBitWidth();
+  Value tensorMap = getTensorMap(read.getBase(), box, type.getElementType());
+  attn_gpu::TMALoadOp::create(builder, loc, tensorMap, coordinates, channel,
+                              slot);
+}
+
 LogicalResult CopyRewriter::rewrite(vector::TransferReadOp read) {
   VectorType type = read.getVectorType();
   auto memref = dyn_cast<BlockArgument>(read.getBase());
@@ -224,19 +249,13 @@ LogicalResult CopyRewriter::rewrite(vector::TransferReadOp read) {
       builder.getContext(), {blockRows, type.getDimSize(1)}, element,
       inKeyLoop ? schedule.getStages() : schedule.getQueryStages(), layout);
   Value channel = getChannel(read, channelType);
-  SmallVector<int64_t> box(map.getNumDims(), 1);
-  box[row.getPosition()] = blockRows;
-  box[column.getPosition()] =
-      kSwizzleBytes * 8 / element.getIntOrFloatBitWidth();
-  Value tensorMap = getTensorMap(memref, box, element);
 
   builder.setInsertionPoint(read);
   Value slot = queryCount;
   if (inKeyLoop)
     slot = arith::AddIOp::create(builder, loc, keyCount,
                                  keyLoop.getInductionVar());
-  attn_gpu::TMALoadOp::create(builder, loc, tensorMap, coordinates, channel,
-                              slot);
+  createLoad(read, coordinates, channel, slot);
   Value tile = attn_gpu::ReceiveOp::create(builder, loc, channel, slot);
   if (ofBlock) {
     Value worker =
@@ -278,7 +297,7 @@ namespace {
 struct AttnAsyncCopies : attn::impl::AttnAsyncCopiesPassBase<AttnAsyncCopies> {
   void runOnOperation() override {
     auto schedule = getOperation()->getAttrOfType<ScheduleAttr>(kScheduleAttr);
-    if (!schedule || schedule.getStyle() != Style::FA3)
+    if (!schedule || schedule.getStyle() == Style::Host)
       return;
     if (failed(CopyRewriter(getOperation(), schedule).run()))
       signalPassFailure();

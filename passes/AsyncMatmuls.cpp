@@ -75,7 +75,7 @@ struct AttnAsyncMatmuls
     : attn::impl::AttnAsyncMatmulsPassBase<AttnAsyncMatmuls> {
   void runOnOperation() override {
     auto schedule = getOperation()->getAttrOfType<ScheduleAttr>(kScheduleAttr);
-    if (!schedule || schedule.getStyle() != Style::FA3)
+    if (!schedule || schedule.getStyle() == Style::Host)
       return;
     SmallVector<vector::ContractionOp> products;
     getOperation().walk(

@@ -109,7 +109,11 @@ gpu::GPUFuncOp KernelBuilder::createFunction() {
                                        func.getFunctionType());
   kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
                   builder.getUnitAttr());
-  int64_t warps = schedule.getRowsPerWorker() / kRowsPerWarp;
+  // A warp takes its slabs of rows one after the other where it computes alone,
+  // and shares them with its warpgroup where that computes as one.
+  int64_t warps = schedule.getStyle() == Style::FA2
+                      ? 1
+                      : schedule.getRowsPerWorker() / kRowsPerWarp;
   int64_t groups = schedule.getWorkers() + (schedule.getStyle() == Style::FA3);
   kernel.setKnownBlockSizeAttr(builder.getDenseI32ArrayAttr(
       {static_cast<int32_t>(groups * warps * kThreadsPerWarp), 1, 1}));

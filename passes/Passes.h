@@ -19,10 +19,6 @@ namespace mlir::attn {
 #define GEN_PASS_REGISTRATION
 #include "passes/Passes.h.inc"
 
-/// Discardable attribute of the outer `scf.forall` and, later, of the kernel:
-/// the schedule it was tiled with.
-inline constexpr llvm::StringLiteral kScheduleAttr = "attn.schedule";
-
 } // namespace mlir::attn
 
 #endif // ATTN_PASSES_PASSES_H

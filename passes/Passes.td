@@ -147,8 +147,8 @@ def AttnAsyncCopiesPass
     : Pass<"attn-async-copies", "::mlir::gpu::GPUFuncOp"> {
   let summary = "bring tiles through shared memory";
   let description = [{
-    A `vector.transfer_read` of a matmul operand becomes a copy into a channel,
-    a `receive`, and the tile's values by `attn_gpu.tile_value`; the slot is
+    A `vector.transfer_read` of a matmul operand becomes a copy into a channel
+    (by the copy engine in style fa3, by all threads in style fa2), a `receive`, and the tile's values by `attn_gpu.tile_value`; the slot is
     released after the last use. A tile that does not depend on the worker is
     copied once for the block. K and V get rings of the schedule's stages, what
     is read outside the key loop gets one slot.
@@ -169,6 +169,26 @@ def AttnAsyncMatmulsPass
     Example: test/passes/attn-async-matmuls-doctest.mlir
   }];
   let dependentDialects = ["::mlir::attn_gpu::AttnGPUDialect"];
+}
+
+def AttnPrefetchCopiesPass
+    : Pass<"attn-prefetch-copies", "::mlir::gpu::GPUFuncOp"> {
+  let summary = "start copies as early as their slots are free";
+  let description = [{
+    Without a producer, the threads that compute also copy. The load of a tile
+    moves ahead of its use by as many visits of the key loops as its channel has
+    slots, behind the `receive` that follows the release of the slot: what that
+    waits for is what the copy would wait for. The first tiles are loaded in
+    front of the loops. Loads that do not exist are skipped, not issued.
+
+    Declines with a remark where the loops do not load the same way.
+
+    Example: test/passes/attn-prefetch-copies-doctest.mlir
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::attn_gpu::AttnGPUDialect",
+    "::mlir::scf::SCFDialect"
+  ];
 }
 
 def AttnDeferRowSumsPass

@@ -45,6 +45,7 @@ void attn::buildKernelPipeline(OpPassManager &pm) {
   kernel.addPass(createAttnGuardHiddenValuesPass());
   kernel.addPass(createAttnAsyncCopiesPass());
   kernel.addPass(createAttnAsyncMatmulsPass());
+  kernel.addPass(createAttnPrefetchCopiesPass());
   kernel.addPass(createAttnSpecializeWarpgroupsPass());
   // What differs from worker to worker is out of the producer's reach.
   kernel.addPass(createAttnSkipAbsentRowsPass());

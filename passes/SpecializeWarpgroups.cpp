@@ -140,9 +140,11 @@ struct AttnSpecializeWarpgroups
   void runOnOperation() override {
     gpu::GPUFuncOp kernel = getOperation();
     auto schedule = kernel->getAttrOfType<ScheduleAttr>(kScheduleAttr);
+    // Nobody asked for roles.
+    if (schedule && schedule.getStyle() != Style::FA3)
+      return;
     auto loops = llvm::to_vector(kernel.getBody().getOps<scf::ForOp>());
-    if (!schedule || schedule.getStyle() != Style::FA3 || loops.size() != 1 ||
-        !containsCopy(loops.front())) {
+    if (!schedule || loops.size() != 1 || !containsCopy(loops.front())) {
       kernel.emitRemark("not specialized: expected a schedule with roles and "
                         "one loop over tiles that copies");
       return;

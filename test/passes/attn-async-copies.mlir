@@ -14,6 +14,11 @@
                            registers = [], overlap = false,
                            rescale_threshold = 0, persistent = false,
                            descending = false>
+#host = #attn.schedule<style = host, target = "host", rows = 32, keys = 8,
+                       workers = 1, query_stages = 1, stages = 1,
+                       registers = [], overlap = false,
+                       rescale_threshold = 0, persistent = false,
+                       descending = false>
 
 gpu.module @kernels {
   // Numbers of slots go on from tile to tile.
@@ -164,11 +169,34 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // Without a copy engine the threads copy, and need no map.
+  // CHECK-LABEL: gpu.func @threads_copy
+  // CHECK-NOT: attn_gpu.tensor_map
+  // CHECK: %[[RING:[^ ]*]] = attn_gpu.channel consumers(2) : <8x16xbf16, stages = 2,
+  // CHECK: attn_gpu.cooperative_load %{{.*}}[%[[ROW:[^,]*]], %{{.*}}] rows(0) to %[[RING]][%[[SLOT:[^ ]*]]]
+  // CHECK: attn_gpu.receive %[[RING]][%[[SLOT]]]
+  gpu.func @threads_copy(%k: memref<?x16xbf16>, %q: vector<16x16xbf16>, %n: index, %o: memref<?xf32>) kernel
+      attributes {attn.schedule = #no_roles} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c8 = arith.constant 8 : index
+    %pad = arith.constant 0.0 : bf16
+    %zero = arith.constant dense<0.0> : vector<16x8xf32>
+    scf.for %tile = %c0 to %n step %c1 {
+      scf.for %j = %c0 to %n step %c1 {
+        %row = arith.muli %j, %c8 : index
+        %keys = vector.transfer_read %k[%row, %c0], %pad {in_bounds = [false, true]} : memref<?x16xbf16>, vector<8x16xbf16>
+        %s = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %q, %keys, %zero : vector<16x16xbf16>, vector<8x16xbf16> into vector<16x8xf32>
+      }
+    }
+    gpu.return
+  }
+
   // CHECK-LABEL: gpu.func @negative_other_style
   // CHECK-NOT: attn_gpu.channel consumers
   // CHECK: vector.transfer_read
   gpu.func @negative_other_style(%k: memref<?x16xbf16>, %q: vector<16x16xbf16>, %n: index, %o: memref<?xf32>) kernel
-      attributes {attn.schedule = #no_roles} {
+      attributes {attn.schedule = #host} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c8 = arith.constant 8 : index
