@@ -24,27 +24,46 @@ using namespace mlir::attn;
 
 namespace {
 
-/// A tile worth trying, for head dims up to `headDim`. Measured on an H200:
-/// three consumers feed more rows from every byte of K and V, as long as the
-/// accumulators leave room in their 160 registers. Rings of 2 slots, since the
-/// arithmetic of a third costs more (5 % at head dim 128) than it hides.
+/// A tile worth trying, for head dims up to `headDim`.
 struct Candidate {
   int64_t headDim;
   int64_t rows, keys, workers, queryStages, stages;
+  /// Whether one block walks many tiles, where they are of one length and where
+  /// a mask makes them differ.
+  bool persistent, maskedPersistent;
 };
 
+/// Measured on an H200: three consumers feed more rows from every byte of K and
+/// V, as long as the accumulators leave room in their 160 registers. Up to head
+/// dim 96 a second tile of Q hides the change from one tile to the next; at 128
+/// the memory is better spent on rings of 4 slots, which let consumers drift
+/// apart (10 % at 2048 keys). Rings of 3 cost a division (5 %).
 constexpr Candidate kFA3Candidates[] = {
-    {64, 192, 128, 3, 2, 2},  {96, 192, 96, 3, 2, 2},  {128, 192, 80, 3, 2, 2},
-    {128, 128, 128, 2, 1, 2}, {192, 128, 96, 2, 1, 2}, {256, 128, 80, 2, 1, 2},
-    {256, 128, 64, 2, 1, 2},
+    {64, 192, 128, 3, 2, 2, true, true},  {96, 192, 96, 3, 2, 2, true, true},
+    {128, 192, 80, 3, 1, 4, true, true},  {128, 128, 128, 2, 1, 2, true, false},
+    {192, 128, 96, 2, 1, 2, true, false}, {256, 128, 80, 2, 1, 2, true, false},
+    {256, 128, 64, 2, 1, 2, true, false},
+};
+
+/// Four warps, one for each scheduler of a multiprocessor, leave a thread all
+/// the registers it can name, and the second block of the multiprocessor
+/// computes while the first waits. 32 rows a warp read K and V from shared
+/// memory half as often as 16, as long as their accumulators fit.
+constexpr Candidate kFA2Candidates[] = {
+    {64, 128, 64, 4, 1, 2, false, false},
+    {128, 128, 64, 4, 1, 1, false, false},
+    {256, 64, 64, 4, 1, 1, false, false},
 };
 
 /// Registers of producer and consumer, by the number of consumers. Together
 /// they are what the block starts with: 65536 / threads, rounded down to 8.
 constexpr int64_t kRegisters[][2] = {{0, 0}, {56, 248}, {24, 240}, {32, 160}};
 
-/// Rows that one wgmma computes.
+/// Rows that one wgmma, and that one mma.sync computes.
 constexpr int64_t kRowsPerWarpgroup = 64;
+constexpr int64_t kRowsPerWarp = 16;
+/// Bytes of a row of a panel of shared memory, whatever fills it.
+constexpr int64_t kPanelBytes = 128;
 /// Columns and inner extents are stored, and multiplied, in steps of these.
 constexpr int64_t kInnerStep = 16;
 /// More of anything fits nowhere.
@@ -70,20 +89,16 @@ ScheduleQuery ScheduleQuery::get(AttentionOp op, StringRef target) {
 }
 
 /// Bytes of a row of a tile in shared memory: whole panels.
-static int64_t getRowBytes(int64_t columns, const ScheduleQuery &query,
-                           const TargetInfo &target) {
-  // Where nothing is swizzled, as if it were: it is the smaller reason then.
-  return llvm::alignTo(columns * query.elementBits / 8,
-                       std::max<int64_t>(target.maxSwizzleBytes, kInnerStep));
+static int64_t getRowBytes(int64_t columns, const ScheduleQuery &query) {
+  return llvm::alignTo(columns * query.elementBits / 8, kPanelBytes);
 }
 
 int64_t mlir::attn::getSharedBytes(ScheduleAttr schedule,
                                    const ScheduleQuery &query) {
-  const TargetInfo *target = lookupTarget(schedule.getTarget());
-  if (!target || schedule.getStyle() != Style::FA3)
+  if (schedule.getStyle() == Style::Host)
     return 0;
-  int64_t inner = getRowBytes(query.headDimQK, query, *target);
-  int64_t outer = getRowBytes(query.headDimVO, query, *target);
+  int64_t inner = getRowBytes(query.headDimQK, query);
+  int64_t outer = getRowBytes(query.headDimVO, query);
   int64_t ring = schedule.getStages() * schedule.getKeys() * (inner + outer);
   // A full and an empty barrier of 8 bytes per slot of Q, K and V.
   int64_t barriers =
@@ -94,15 +109,16 @@ int64_t mlir::attn::getSharedBytes(ScheduleAttr schedule,
 
 int64_t mlir::attn::estimateRegisters(ScheduleAttr schedule,
                                       const ScheduleQuery &query) {
-  if (schedule.getStyle() != Style::FA3)
+  if (schedule.getStyle() == Style::Host)
     return 0;
+  int64_t threads = schedule.getStyle() == Style::FA3
+                        ? TargetInfo::threadsPerWarpgroup
+                        : TargetInfo::threadsPerWarp;
   int64_t accumulators = schedule.getRowsPerWorker() *
-                         (schedule.getKeys() + query.headDimVO) /
-                         TargetInfo::threadsPerWarpgroup;
-  int64_t weights = schedule.getOverlap()
-                        ? schedule.getRowsPerWorker() * schedule.getKeys() / 2 /
-                              TargetInfo::threadsPerWarpgroup
-                        : 0;
+                         (schedule.getKeys() + query.headDimVO) / threads;
+  int64_t weights = schedule.getOverlap() ? schedule.getRowsPerWorker() *
+                                                schedule.getKeys() / 2 / threads
+                                          : 0;
   return accumulators + weights + kOtherRegisters;
 }
 
@@ -122,6 +138,24 @@ public:
 
 } // namespace
 
+static void checkThreads(int64_t threads, const TargetInfo &target,
+                         Reasons &reasons) {
+  if (threads > target.threadsPerBlock)
+    reasons.add("expected at most {0} threads per block, but got {1}",
+                target.threadsPerBlock, threads);
+}
+
+/// Registers that a thread which computes can have, and what it is called.
+static std::pair<int64_t, StringRef>
+getRegisterLimit(ScheduleAttr schedule, const TargetInfo &target) {
+  if (schedule.getStyle() == Style::FA3)
+    return {schedule.getRegisters()[1], "consumer thread"};
+  int64_t threads = schedule.getWorkers() * TargetInfo::threadsPerWarp;
+  return {std::min(target.registersPerThread,
+                   target.registersPerMultiprocessor / threads),
+          "thread"};
+}
+
 /// The limits of roles, registers and threads.
 static void checkRoles(ScheduleAttr schedule, const TargetInfo &target,
                        Reasons &reasons) {
@@ -130,9 +164,7 @@ static void checkRoles(ScheduleAttr schedule, const TargetInfo &target,
                 kRowsPerWarpgroup, schedule.getRowsPerWorker());
   int64_t threads =
       (schedule.getWorkers() + 1) * TargetInfo::threadsPerWarpgroup;
-  if (threads > target.threadsPerBlock)
-    reasons.add("expected at most {0} threads per block, but got {1}",
-                target.threadsPerBlock, threads);
+  checkThreads(threads, target, reasons);
   if (!target.setmaxnreg)
     return;
   // The pool is what the threads have at launch, not the whole register file.
@@ -155,6 +187,40 @@ static void checkRoles(ScheduleAttr schedule, const TargetInfo &target,
                   target.registerBudgetStep, registers);
 }
 
+/// What wgmma, the copy engine and roles can do.
+static void checkFA3(ScheduleAttr schedule, const ScheduleQuery &query,
+                     const TargetInfo &target, Reasons &reasons) {
+  if (!target.wgmma || !target.tma)
+    reasons.add("style fa3 needs wgmma and tma, which {0} lacks",
+                schedule.getTarget());
+  const MatmulShape &shape = target.wgmmaShape;
+  for (int64_t columns : {schedule.getKeys(), query.headDimVO})
+    if (target.wgmma && !shape.allowsN(columns))
+      reasons.add("expected keys and the head dim of V to be from {0} to {1} "
+                  "in steps of {2}, but got {3}",
+                  shape.minN, shape.maxN, shape.stepN, columns);
+  checkRoles(schedule, target, reasons);
+  int64_t box = std::max(schedule.getRows(), schedule.getKeys());
+  if (target.tma && box > target.maxBoxExtent)
+    reasons.add("expected at most {0} rows or keys per copy, but got {1}",
+                target.maxBoxExtent, box);
+}
+
+/// What mma.sync and cp.async can do.
+static void checkFA2(ScheduleAttr schedule, const ScheduleQuery &query,
+                     const TargetInfo &target, Reasons &reasons) {
+  if (!target.mma.exists() || !target.cpAsync)
+    reasons.add("style fa2 needs mma.sync and cp.async, which {0} lacks",
+                schedule.getTarget());
+  if (schedule.getRowsPerWorker() % kRowsPerWarp != 0)
+    reasons.add("expected a multiple of {0} rows per warp, but got {1}",
+                kRowsPerWarp, schedule.getRowsPerWorker());
+  if (schedule.getOverlap())
+    reasons.add("overlap needs asynchronous matmuls, which style fa2 lacks");
+  checkThreads(schedule.getWorkers() * TargetInfo::threadsPerWarp, target,
+               reasons);
+}
+
 std::string mlir::attn::checkSchedule(ScheduleAttr schedule,
                                       const ScheduleQuery &query) {
   Reasons reasons;
@@ -163,67 +229,73 @@ std::string mlir::attn::checkSchedule(ScheduleAttr schedule,
     reasons.add("expected a known target, but got {0}", schedule.getTarget());
     return reasons.text;
   }
-  if (schedule.getStyle() != Style::FA3) {
+  if (schedule.getStyle() == Style::Host) {
     reasons.add("style {0} is not lowered yet",
                 stringifyStyle(schedule.getStyle()));
     return reasons.text;
   }
   // Before they are multiplied, so that no product overflows.
   for (int64_t factor :
-       {schedule.getKeys(), schedule.getWorkers(), schedule.getQueryStages(),
-        schedule.getStages(), query.headDimQK, query.headDimVO})
+       {schedule.getRows(), schedule.getKeys(), schedule.getWorkers(),
+        schedule.getQueryStages(), schedule.getStages(), query.headDimQK,
+        query.headDimVO})
     if (factor > kLargestFactor) {
-      reasons.add("expected keys, workers, stages and head dims to be at most "
-                  "{0}, but got {1}",
+      reasons.add("expected rows, keys, workers, stages and head dims to be at "
+                  "most {0}, but got {1}",
                   kLargestFactor, factor);
       return reasons.text;
     }
-  if (!target->wgmma || !target->tma)
-    reasons.add("style fa3 needs wgmma and tma, which {0} lacks",
-                schedule.getTarget());
   if (query.elementBits != 16)
     reasons.add("expected 16-bit elements, but got {0} bits",
                 query.elementBits);
   if (schedule.getKeys() % kInnerStep != 0)
     reasons.add("expected keys to be a multiple of {0}, but got {1}",
                 kInnerStep, schedule.getKeys());
-  const MatmulShape &shape = target->wgmmaShape;
-  for (int64_t columns : {schedule.getKeys(), query.headDimVO})
-    if (target->wgmma && !shape.allowsN(columns))
-      reasons.add("expected keys and the head dim of V to be from {0} to {1} "
-                  "in steps of {2}, but got {3}",
-                  shape.minN, shape.maxN, shape.stepN, columns);
-  checkRoles(schedule, *target, reasons);
-  int64_t box = std::max(schedule.getRows(), schedule.getKeys());
-  if (target->tma && box > target->maxBoxExtent)
-    reasons.add("expected at most {0} rows or keys per copy, but got {1}",
-                target->maxBoxExtent, box);
+  if (schedule.getStyle() == Style::FA3)
+    checkFA3(schedule, query, *target, reasons);
+  else
+    checkFA2(schedule, query, *target, reasons);
   int64_t shared = getSharedBytes(schedule, query);
   if (shared > target->sharedBytesPerBlock)
     reasons.add("expected at most {0} bytes of shared memory, but got {1}",
                 target->sharedBytesPerBlock, shared);
+  auto [limit, thread] = getRegisterLimit(schedule, *target);
   int64_t registers = estimateRegisters(schedule, query);
-  if (registers > schedule.getRegisters()[1])
-    reasons.add("expected at most {0} registers per consumer thread, but got "
-                "about {1}",
-                schedule.getRegisters()[1], registers);
+  if (registers > limit)
+    reasons.add("expected at most {0} registers per {1}, but got about {2}",
+                limit, thread, registers);
   return reasons.text;
+}
+
+/// The schedule of style `style` with the tile of `candidate`.
+static ScheduleAttr createSchedule(MLIRContext *context, Style style,
+                                   const Candidate &candidate,
+                                   const ScheduleQuery &query) {
+  bool isFA3 = style == Style::FA3;
+  bool persistent =
+      query.isMasked ? candidate.maskedPersistent : candidate.persistent;
+  ArrayRef<int64_t> registers;
+  if (isFA3)
+    registers = kRegisters[candidate.workers];
+  return ScheduleAttr::get(context, style, query.target, candidate.rows,
+                           candidate.keys, candidate.workers,
+                           candidate.queryStages, candidate.stages, registers,
+                           /*overlap=*/isFA3, kRescaleThreshold, persistent,
+                           /*descending=*/query.isMasked);
 }
 
 ScheduleDecision mlir::attn::selectSchedule(MLIRContext *context,
                                             const ScheduleQuery &query) {
   ScheduleDecision decision;
   int64_t headDim = std::max(query.headDimQK, query.headDimVO);
-  for (const Candidate &candidate : kFA3Candidates) {
-    auto schedule = ScheduleAttr::get(
-        context, Style::FA3, query.target, candidate.rows, candidate.keys,
-        candidate.workers, candidate.queryStages, candidate.stages,
-        ArrayRef<int64_t>(kRegisters[candidate.workers]), /*overlap=*/true,
-        kRescaleThreshold,
-        // Tiles of different lengths need a second tile of Q to hide the change
-        // from one to the next; without, the hardware deals them out better.
-        /*persistent=*/!query.isMasked || candidate.queryStages > 1,
-        /*descending=*/query.isMasked);
+  const TargetInfo *target = lookupTarget(query.target);
+  Style style = target && !target->wgmma && target->mma.exists() ? Style::FA2
+                                                                 : Style::FA3;
+  ArrayRef<Candidate> candidates = kFA3Candidates;
+  if (style == Style::FA2)
+    candidates = kFA2Candidates;
+  for (const Candidate &candidate : candidates) {
+    ScheduleAttr schedule = createSchedule(context, style, candidate, query);
     std::string refusal =
         headDim > candidate.headDim
             ? llvm::formatv("meant for head dims up to {0}, but got {1}",

@@ -24,13 +24,70 @@ func.func @unknown_target(%t: !t, %scale: f32) {
 #v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
 #o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
 !t = memref<?x?x?x64xbf16>
-func.func @style_not_lowered(%t: !t, %scale: f32) {
-  // expected-error @below {{schedule does not fit: style fa2 is not lowered yet}}
+func.func @fa2_overlap(%t: !t, %scale: f32) {
+  // expected-error @below {{schedule does not fit: overlap needs asynchronous matmuls, which style fa2 lacks}}
   attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%scale)
       outs(%t : !t)
       schedule(#attn.schedule<style = fa2, target = "sm_80", rows = 128,
-               keys = 64, workers = 2, query_stages = 1, stages = 2, registers = [],
+               keys = 64, workers = 4, query_stages = 1, stages = 1, registers = [],
                overlap = true, rescale_threshold = 8, persistent = false,
+               descending = false>)
+      maps [#q, #k, #v, #o]
+  return
+}
+
+// -----
+
+#q = affine_map<(b, h, m, n, d, e) -> (b, m, h, d)>
+#k = affine_map<(b, h, m, n, d, e) -> (b, n, h, d)>
+#v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
+#o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
+!t = memref<?x?x?x64xbf16>
+func.func @fa2_rows_per_warp(%t: !t, %scale: f32) {
+  // expected-error @below {{schedule does not fit: expected a multiple of 16 rows per warp, but got 8}}
+  attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%scale)
+      outs(%t : !t)
+      schedule(#attn.schedule<style = fa2, target = "sm_80", rows = 32,
+               keys = 64, workers = 4, query_stages = 1, stages = 1, registers = [],
+               overlap = false, rescale_threshold = 8, persistent = false,
+               descending = false>)
+      maps [#q, #k, #v, #o]
+  return
+}
+
+// -----
+
+#q = affine_map<(b, h, m, n, d, e) -> (b, m, h, d)>
+#k = affine_map<(b, h, m, n, d, e) -> (b, n, h, d)>
+#v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
+#o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
+!t = memref<?x?x?x64xbf16>
+func.func @fa2_registers(%t: !t, %scale: f32) {
+  // expected-error @below {{schedule does not fit: expected at most 255 registers per thread, but got about 288}}
+  attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%scale)
+      outs(%t : !t)
+      schedule(#attn.schedule<style = fa2, target = "sm_80", rows = 128,
+               keys = 192, workers = 4, query_stages = 1, stages = 1, registers = [],
+               overlap = false, rescale_threshold = 8, persistent = false,
+               descending = false>)
+      maps [#q, #k, #v, #o]
+  return
+}
+
+// -----
+
+#q = affine_map<(b, h, m, n, d, e) -> (b, m, h, d)>
+#k = affine_map<(b, h, m, n, d, e) -> (b, n, h, d)>
+#v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
+#o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
+!t = memref<?x?x?x64xbf16>
+func.func @fa2_shared_memory(%t: !t, %scale: f32) {
+  // expected-error @below {{schedule does not fit: expected at most 101376 bytes of shared memory, but got 114896}}
+  attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%scale)
+      outs(%t : !t)
+      schedule(#attn.schedule<style = fa2, target = "sm_86", rows = 128,
+               keys = 64, workers = 4, query_stages = 1, stages = 6, registers = [],
+               overlap = false, rescale_threshold = 8, persistent = false,
                descending = false>)
       maps [#q, #k, #v, #o]
   return
@@ -215,7 +272,7 @@ func.func @registers_of_a_thread(%t: !t, %scale: f32) {
 #o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
 !t = memref<?x?x?x64xbf16>
 func.func @stages(%t: !t, %scale: f32) {
-  // expected-error @below {{schedule does not fit: expected keys, workers, stages and head dims to be at most 65536, but got 1152921504606846976}}
+  // expected-error @below {{schedule does not fit: expected rows, keys, workers, stages and head dims to be at most 65536, but got 1152921504606846976}}
   attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%scale)
       outs(%t : !t)
       schedule(#attn.schedule<style = fa3, target = "sm_90a", rows = 128,
@@ -234,7 +291,7 @@ func.func @stages(%t: !t, %scale: f32) {
 #o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
 !t = memref<?x?x?x64xbf16>
 func.func @workers(%t: !t, %scale: f32) {
-  // expected-error @below {{schedule does not fit: expected keys, workers, stages and head dims to be at most 65536, but got 144115188075855871}}
+  // expected-error @below {{schedule does not fit: expected rows, keys, workers, stages and head dims to be at most 65536, but got 9223372036854775744}}
   attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%scale)
       outs(%t : !t)
       schedule(#attn.schedule<style = fa3, target = "sm_90a", rows = 9223372036854775744,
@@ -254,7 +311,7 @@ func.func @workers(%t: !t, %scale: f32) {
 !t = memref<?x?x?x1152921504606846976xbf16>
 !v = memref<?x?x?x64xbf16>
 func.func @head_dim(%t: !t, %v: !v, %scale: f32) {
-  // expected-error @below {{schedule does not fit: expected keys, workers, stages and head dims to be at most 65536, but got 1152921504606846976}}
+  // expected-error @below {{schedule does not fit: expected rows, keys, workers, stages and head dims to be at most 65536, but got 1152921504606846976}}
   attn.attention query(%t : !t) key(%t : !t) value(%v : !v) scale(%scale)
       outs(%v : !v)
       schedule(#attn.schedule<style = fa3, target = "sm_90a", rows = 128,

@@ -1,7 +1,11 @@
-// RUN: not attn-opt %s --attn-select-schedule=target=sm_80 2>&1 | FileCheck %s
+// RUN: attn-opt %s --attn-select-schedule=target=sm_80 | FileCheck %s
+// RUN: attn-opt %s --attn-select-schedule=target=sm_90a | FileCheck %s --check-prefix=FA3
+// RUN: not attn-opt %s --attn-select-schedule=target=tpu 2>&1 | FileCheck %s --check-prefix=NONE
 
-// CHECK: no schedule for head dim 64 fits sm_80
-// CHECK-COUNT-7: note: {{.*}}: style fa3 needs wgmma and tma, which sm_80 lacks
+// CHECK: style = fa2, target = "sm_80", {{.*}} registers = [], overlap = false
+// FA3: style = fa3, target = "sm_90a"
+// NONE: no schedule for head dim 64 fits tpu
+// NONE-COUNT-7: note: {{.*}}: expected a known target, but got tpu
 
 #q = affine_map<(b, h, m, n, d, e) -> (b, m, h, d)>
 #k = affine_map<(b, h, m, n, d, e) -> (b, n, h, d)>

@@ -22,12 +22,9 @@ static void listTargetLimits(const Spec &spec, Errors &reasons) {
                       " has no matrix instructions for e4m3");
   if (target.isHost())
     reasons.push_back("target: host is not implemented yet");
-  else if (!target.wgmma)
+  else if (target.tma && !target.wgmma)
     reasons.push_back("target: " + spec.target +
-                      " is not implemented yet; it has no wgmma" +
-                      (target.tma ? "" : ", no tma") + " and " +
-                      std::to_string(target.sharedBytesPerBlock) +
-                      " bytes of shared memory per block");
+                      " is not implemented yet; it has no wgmma");
 }
 
 static void listTypes(const Spec &spec, Errors &reasons) {
