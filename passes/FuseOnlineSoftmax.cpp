@@ -271,12 +271,31 @@ static Value broadcastRowLike(OpBuilder &builder, Location loc, Value row,
   return attn::broadcastRows(builder, loc, row, type.getDimSize(1));
 }
 
+/// Whether a product takes the weights as they are. They are then as exact as
+/// the softmax itself, and rounding the reference must not show.
+static bool hasExactWeights(Match &match) {
+  return llvm::any_of(match.sumLoop.getYieldedValues(), [&](Value yielded) {
+    auto product = yielded.getDefiningOp<vector::ContractionOp>();
+    return product && product.getLhs() == match.weights.getResult();
+  });
+}
+
 /// exp2(maximum * factor + shift): what the sums so far must be multiplied by.
+/// They were summed under maximum * factor as it is rounded. With that, rather
+/// than the exact product, all keys of a row have one reference in the end; the
+/// difference of large scores is otherwise off by half a unit of their last
+/// place, which 16-bit weights hide.
 static Value buildRescale(OpBuilder &builder, Location loc, Match &match,
                           Value maximum, Value shift) {
   Value factor = vector::BroadcastOp::create(builder, loc, maximum.getType(),
                                              match.factor);
-  Value power = math::FmaOp::create(builder, loc, maximum, factor, shift);
+  Value power;
+  if (hasExactWeights(match)) {
+    Value reference = arith::MulFOp::create(builder, loc, maximum, factor);
+    power = arith::AddFOp::create(builder, loc, reference, shift);
+  } else {
+    power = math::FmaOp::create(builder, loc, maximum, factor, shift);
+  }
   return math::Exp2Op::create(builder, loc, power);
 }
 

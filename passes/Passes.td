@@ -308,4 +308,32 @@ def AttnHoistToHostPass : Pass<"attn-hoist-to-host", "::mlir::gpu::GPUFuncOp"> {
   let dependentDialects = ["::mlir::attn_gpu::AttnGPUDialect"];
 }
 
+//===----------------------------------------------------------------------===//
+// Tiles to the host
+//===----------------------------------------------------------------------===//
+
+def AttnLoopOverRowsPass : Pass<"attn-loop-over-rows", "::mlir::func::FuncOp"> {
+  let summary = "compute tiles row by row, on vectors that a CPU has";
+  let description = [{
+    What stands between two loops of a tile loop becomes one loop over the rows
+    of the tile: MxN values become vectors of N, one value per row becomes a
+    scalar. What loops carry, and what one hands on to the next, lies in memory
+    that is allocated once a tile. The right operand of a product is copied to
+    memory once a tile, zeros where the tensor ends, K turned around.
+
+    A product with weights that `attn.mask_band` has masked visits the keys that
+    it left, row by row: NaN or infinity in V reaches only rows that see it.
+
+    Requires: tile loops that write their results. Guarantees: no tile and no
+    `attn` op remains in them.
+
+    Example: test/passes/attn-loop-over-rows-doctest.mlir
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"
+  ];
+}
+
 #endif // ATTN_PASSES_PASSES_TD

@@ -8,6 +8,17 @@
 #include "passes/Pipelines.h"
 #include "passes/Passes.h"
 
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
+#include "mlir/Conversion/VectorToSCF/VectorToSCF.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/Transforms/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -56,6 +67,31 @@ void attn::buildKernelPipeline(OpPassManager &pm) {
   kernel.addPass(createCSEPass());
 }
 
+void attn::buildHostPipeline(OpPassManager &pm) {
+  OpPassManager &func = pm.nest<func::FuncOp>();
+  func.addPass(createAttnLoopOverRowsPass());
+  // Columns of columns, and the indices of every row's loads.
+  func.addPass(createCanonicalizerPass());
+  func.addPass(createCSEPass());
+  // From here on all is upstream's. Rows of tensors whose columns lie apart
+  // become loops; the others stay vectors.
+  func.addPass(createConvertVectorToSCFPass());
+  func.addPass(createForallToForLoopPass());
+  // No CPU that we know of rounds to bf16 in one instruction and to nearest
+  // even, and LLVM would call a function of the compiler's runtime library.
+  arith::ArithExpandOpsPassOptions expand;
+  expand.includeBf16 = true;
+  func.addPass(arith::createArithExpandOpsPass(expand));
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createConvertVectorToLLVMPass());
+  pm.addPass(createConvertMathToLLVMPass());
+  pm.addPass(createFinalizeMemRefToLLVMConversionPass());
+  pm.addPass(createArithToLLVMConversionPass());
+  pm.addPass(createConvertControlFlowToLLVMPass());
+  pm.addPass(createConvertFuncToLLVMPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+}
+
 void attn::registerPipelines() {
   PassPipelineRegistration<PipelineOptions>(
       "attn-schedule-pipeline", "choose the schedule", buildSchedulePipeline);
@@ -65,4 +101,7 @@ void attn::registerPipelines() {
   PassPipelineRegistration<>("attn-kernel-pipeline",
                              "from online-softmax loops to a kernel",
                              buildKernelPipeline);
+  PassPipelineRegistration<>("attn-host-pipeline",
+                             "from online-softmax loops to LLVM for the CPU",
+                             buildHostPipeline);
 }

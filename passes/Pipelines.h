@@ -28,8 +28,11 @@ void buildTilePipeline(OpPassManager &pm);
 /// From there to the kernel altitude: what a thread block does.
 void buildKernelPipeline(OpPassManager &pm);
 
-/// Registers the above as `attn-schedule-pipeline`, `attn-tile-pipeline` and
-/// `attn-kernel-pipeline`.
+/// From online-softmax loops to the LLVM dialect, for the CPU.
+void buildHostPipeline(OpPassManager &pm);
+
+/// Registers the above as `attn-schedule-pipeline`, `attn-tile-pipeline`,
+/// `attn-kernel-pipeline` and `attn-host-pipeline`.
 void registerPipelines();
 
 } // namespace mlir::attn

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/SelectSchedule.h"
+#include "passes/HostSchedule.h"
 #include "passes/Passes.h"
 
 #include "codegen/Target/TargetInfo.h"
@@ -229,11 +230,8 @@ std::string mlir::attn::checkSchedule(ScheduleAttr schedule,
     reasons.add("expected a known target, but got {0}", schedule.getTarget());
     return reasons.text;
   }
-  if (schedule.getStyle() == Style::Host) {
-    reasons.add("style {0} is not lowered yet",
-                stringifyStyle(schedule.getStyle()));
-    return reasons.text;
-  }
+  if (schedule.getStyle() == Style::Host)
+    return checkHostSchedule(schedule);
   // Before they are multiplied, so that no product overflows.
   for (int64_t factor :
        {schedule.getRows(), schedule.getKeys(), schedule.getWorkers(),
@@ -286,9 +284,11 @@ static ScheduleAttr createSchedule(MLIRContext *context, Style style,
 
 ScheduleDecision mlir::attn::selectSchedule(MLIRContext *context,
                                             const ScheduleQuery &query) {
+  const TargetInfo *target = lookupTarget(query.target);
+  if (target && target->isHost())
+    return selectHostSchedule(context, query);
   ScheduleDecision decision;
   int64_t headDim = std::max(query.headDimQK, query.headDimVO);
-  const TargetInfo *target = lookupTarget(query.target);
   Style style = target && !target->wgmma && target->mma.exists() ? Style::FA2
                                                                  : Style::FA3;
   ArrayRef<Candidate> candidates = kFA3Candidates;

@@ -51,9 +51,9 @@ class Tiler {
 public:
   Tiler(AttentionOp op, OpBuilder &builder)
       : op(op), schedule(*op.getSchedule()), builder(builder), loc(op.getLoc()),
-        element(getElementTypeOrSelf(op.getQuery())), f32(builder.getF32Type()),
-        rows(schedule.getRowsPerWorker()), keys(schedule.getKeys()),
-        headDimVO(op.getHeadDimVO()),
+        element(getElementTypeOrSelf(op.getQuery())),
+        softmax(op.getScale().getType()), rows(schedule.getRowsPerWorker()),
+        keys(schedule.getKeys()), headDimVO(op.getHeadDimVO()),
         inner(llvm::alignTo(op.getHeadDimQK(), kInnerStep)) {}
 
   void tile();
@@ -72,6 +72,7 @@ private:
     return vector::BroadcastOp::create(builder, loc, type, scalar);
   }
 
+  Value convertFloat(Value value, Type element);
   Value sizeOf(AttentionOp::Dim dim);
   Value memrefOf(unsigned operand);
   SmallVector<Value> indicesOf(unsigned operand, Value position);
@@ -91,7 +92,8 @@ private:
   OpBuilder &builder;
   Location loc;
   Type element;
-  Type f32;
+  /// Of scores, sums and accumulators.
+  Type softmax;
   int64_t rows, keys, headDimVO, inner;
 
   /// Values of the tile at hand.
@@ -100,6 +102,17 @@ private:
 };
 
 } // namespace
+
+/// The vector `value` in another float type.
+Value Tiler::convertFloat(Value value, Type element) {
+  auto from = cast<VectorType>(value.getType());
+  VectorType to = from.clone(element);
+  if (from == to)
+    return value;
+  if (from.getElementTypeBitWidth() < to.getElementTypeBitWidth())
+    return arith::ExtFOp::create(builder, loc, to, value);
+  return arith::TruncFOp::create(builder, loc, to, value);
+}
 
 Value Tiler::memrefOf(unsigned operand) {
   return operand < 3 ? op->getOperand(operand) : op.getOuts()[operand - 3];
@@ -203,7 +216,7 @@ Value Tiler::scoresOf(Value keyTile) {
   Value firstKey = arith::MulIOp::create(builder, loc, keyTile, index(keys));
   Value key =
       readTile(1, AttentionOp::Key, firstKey, vector({keys, inner}, element));
-  Value scores = contract(query, key, splat(vector({rows, keys}, f32), 0.0),
+  Value scores = contract(query, key, splat(vector({rows, keys}, softmax), 0.0),
                           /*transposeB=*/true);
   Value base = broadcast(firstKey, cast<VectorType>(lower.getType()));
   Value first = arith::SubIOp::create(builder, loc, lower, base);
@@ -212,7 +225,7 @@ Value Tiler::scoresOf(Value keyTile) {
 }
 
 Value Tiler::findMaximum(Value numKeyTiles) {
-  Value none = splat(vector({rows}, f32), -INFINITY);
+  Value none = splat(vector({rows}, softmax), -INFINITY);
   auto loop = scf::ForOp::create(builder, loc, index(0), numKeyTiles, index(1),
                                  ValueRange{none});
   OpBuilder::InsertionGuard guard(builder);
@@ -227,9 +240,9 @@ Value Tiler::findMaximum(Value numKeyTiles) {
 
 /// The sum of each row's weights, and of the weighted values.
 std::pair<Value, Value> Tiler::sumWeights(Value numKeyTiles, Value maximum) {
-  Value zero = splat(vector({rows}, f32), 0.0);
+  Value zero = splat(vector({rows}, softmax), 0.0);
   Value shift = createShift(builder, loc, maximum, exponent);
-  Value noValues = splat(vector({rows, headDimVO}, f32), 0.0);
+  Value noValues = splat(vector({rows, headDimVO}, softmax), 0.0);
   auto loop = scf::ForOp::create(builder, loc, index(0), numKeyTiles, index(1),
                                  ValueRange{zero, noValues});
   OpBuilder::InsertionGuard guard(builder);
@@ -237,16 +250,13 @@ std::pair<Value, Value> Tiler::sumWeights(Value numKeyTiles, Value maximum) {
   Value keyTile = loop.getInductionVar();
   Value scores = scoresOf(keyTile);
   Value power = math::FmaOp::create(
-      builder, loc, scores, broadcast(exponent, vector({rows, keys}, f32)),
+      builder, loc, scores, broadcast(exponent, vector({rows, keys}, softmax)),
       broadcastRows(builder, loc, shift, keys));
   Value weights = math::Exp2Op::create(builder, loc, power);
   Value sum = vector::MultiDimReductionOp::create(
       builder, loc, weights, loop.getRegionIterArg(0),
       ArrayRef<bool>{false, true}, vector::CombiningKind::ADD);
-  Value rounded = weights;
-  if (element != f32)
-    rounded = arith::TruncFOp::create(builder, loc,
-                                      vector({rows, keys}, element), weights);
+  Value rounded = convertFloat(weights, element);
   Value firstKey = arith::MulIOp::create(builder, loc, keyTile, index(keys));
   Value values = readTile(2, AttentionOp::Key, firstKey,
                           vector({keys, headDimVO}, element));
@@ -257,7 +267,7 @@ std::pair<Value, Value> Tiler::sumWeights(Value numKeyTiles, Value maximum) {
 }
 
 void Tiler::writeResults(Value maximum, Value sum, Value accumulator) {
-  VectorType rowType = vector({rows}, f32);
+  VectorType rowType = vector({rows}, softmax);
   Value zero = splat(rowType, 0.0);
   Value isEmpty =
       arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, sum, zero);
@@ -267,10 +277,7 @@ void Tiler::writeResults(Value maximum, Value sum, Value accumulator) {
   Value result =
       arith::MulFOp::create(builder, loc, accumulator,
                             broadcastRows(builder, loc, inverse, headDimVO));
-  Type outputElement = getElementTypeOrSelf(op.getOutput());
-  if (outputElement != f32)
-    result = arith::TruncFOp::create(
-        builder, loc, vector({rows, headDimVO}, outputElement), result);
+  result = convertFloat(result, getElementTypeOrSelf(op.getOutput()));
   vector::TransferWriteOp::create(
       builder, loc, result, op.getOutput(), indicesOf(3, firstRow),
       AffineMapAttr::get(permutationOf(3, AttentionOp::Row)),
@@ -308,8 +315,8 @@ void Tiler::tile() {
   builder.setInsertionPoint(op);
   seqlenQ = sizeOf(AttentionOp::Row);
   seqlenK = sizeOf(AttentionOp::Key);
-  Value log2e =
-      arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(M_LOG2E));
+  Value log2e = arith::ConstantOp::create(
+      builder, loc, builder.getFloatAttr(softmax, M_LOG2E));
   exponent = arith::MulFOp::create(builder, loc, op.getScale(), log2e);
   Value numQueryTiles = arith::CeilDivUIOp::create(builder, loc, seqlenQ,
                                                    index(schedule.getRows()));

@@ -26,6 +26,14 @@
 #include "dialect/attn/AttnEnums.h.inc"
 #include "dialect/attn/AttnInterfaces.h.inc"
 
+namespace mlir::attn {
+
+/// What scale, scores, sums and LSE are computed in for inputs of type
+/// `inputs`, an element type or a shaped type: f64 for f64, else f32.
+Type getSoftmaxType(Type inputs);
+
+} // namespace mlir::attn
+
 #define GET_ATTRDEF_CLASSES
 #include "dialect/attn/AttnAttrs.h.inc"
 

@@ -7,11 +7,18 @@
 
 #include "dialect/attn/AttnDialect.h"
 
+#include "mlir/IR/TypeUtilities.h"
+
 using namespace mlir;
 using namespace mlir::attn;
 
 #define GET_OP_CLASSES
 #include "dialect/attn/AttnOps.cpp.inc"
+
+Type mlir::attn::getSoftmaxType(Type inputs) {
+  Type element = getElementTypeOrSelf(inputs);
+  return element.isF64() ? element : Float32Type::get(inputs.getContext());
+}
 
 AffineMap AttentionOp::getMap(unsigned operand) {
   return cast<AffineMapAttr>(getIndexingMaps()[operand]).getValue();

@@ -19,12 +19,14 @@ class Attn_Op<string mnemonic, list<Trait> traits = []>
 
 def Attn_AttentionOp : Attn_Op<"attention", [
     DestinationStyleOpInterface,
+    TypesMatchWith<"scale has the type of the softmax", "query", "scale",
+                   "::mlir::attn::getSoftmaxType($_self)">,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "exact scaled-dot-product attention";
   let description = [{
     For every batch `b`, query head `h` and query row `i` of one sequence:
 
-        s_j = scale * <q_i, k_j>                 in f32
+        s_j = scale * <q_i, k_j>                 in f32, or f64 for f64
         s_j = modification(s_j, b, h, i, j)      if the region is there
         s_j = -inf                               where the mask hides key j
         O_i = softmax_j(s) V,  LSE_i = ln sum_j exp(s_j)
@@ -36,8 +38,9 @@ def Attn_AttentionOp : Attn_Op<"attention", [
     key, head dim of Q and K, head dim of V and O. One affine map per operand
     says where each tensor keeps these: layout is a permutation and grouped
     queries are `h floordiv g`. Q, K and V have a 16-bit (or, on the host, any)
-    float type; `scale` is an f32 and greater than 0; O has a float type; the
-    optional LSE is f32, in natural-log units.
+    float type. The softmax is computed in f32, that of f64 in f64; `scale`,
+    greater than 0, and the optional LSE, in natural-log units, have that type.
+    O has a float type.
 
     On tensors the op returns O (and LSE) in destination-passing style; on
     memrefs it writes them and returns nothing.
@@ -53,7 +56,7 @@ def Attn_AttentionOp : Attn_Op<"attention", [
     * (C6) static extents of one iteration dim agree, and g divides the query
       heads
     * (C7) query, key and value have one float element type; O has one too
-    * (C8) there are one or two outs; LSE is f32
+    * (C8) there are one or two outs; LSE has the type of the softmax
     * (C9) results are there for tensors only, with the types of the outs
     * (C10) the region takes (f32, index, index, index, index) and yields f32
     * (C11) the head dims are static and positive
@@ -74,7 +77,7 @@ def Attn_AttentionOp : Attn_Op<"attention", [
     AnyShaped:$query,
     AnyShaped:$key,
     AnyShaped:$value,
-    F32:$scale,
+    AnyTypeOf<[F32, F64]>:$scale,
     Variadic<AnyShaped>:$outs,
     AffineMapArrayAttr:$indexing_maps,
     OptionalAttr<Attn_BandMaskInterface>:$mask,
@@ -141,7 +144,7 @@ def Attn_MaskBandOp : Attn_Op<"mask_band", [Pure,
     Constraints: (C1) `lower` and `upper` have one entry per row of `scores`.
 
     Created by `attn-tile`; lowered by `convert-attn-to-nvvm`, or by
-    `attn-lower-tile-ops` to vector and arith ops.
+    `attn-loop-over-rows` to vector and arith ops.
 
     ```mlir
     %t = attn.mask_band %s[%lower, %upper]

@@ -131,8 +131,9 @@ static LogicalResult verifyElements(AttentionOp op) {
       return op.emitOpError()
              << "expected a float element type, but got " << type;
   // attention_c8
-  if (op.getLse() && !getElementTypeOrSelf(op.getLse().getType()).isF32())
-    return op.emitOpError() << "expected an f32 lse, but got "
+  Type softmax = op.getScale().getType();
+  if (op.getLse() && getElementTypeOrSelf(op.getLse().getType()) != softmax)
+    return op.emitOpError() << "expected an " << softmax << " lse, but got "
                             << getElementTypeOrSelf(op.getLse().getType());
   return success();
 }

@@ -40,10 +40,14 @@ func.func @row_that_sees_nothing(%s: memref<16x?xf32>, %n: index, %c: f32)
   return %max, %sum : vector<16xf32>, vector<16xf32>
 }
 
-// The product with the values is rescaled too.
+// The product with the values is rescaled too. Where it takes the weights as
+// they are, the old reference is rounded as it was when they were summed.
 // CHECK-LABEL: @weighted_values
 // CHECK: scf.for
-// CHECK: %[[RESCALE:[^ ]*]] = math.exp2 %{{.*}} : vector<16xf32>
+// CHECK: %[[SHIFT:[^ ]*]] = arith.negf
+// CHECK: %[[OLD:[^ ]*]] = arith.mulf
+// CHECK: %[[POWER:[^ ]*]] = arith.addf %[[OLD]], %[[SHIFT]]
+// CHECK: %[[RESCALE:[^ ]*]] = math.exp2 %[[POWER]] : vector<16xf32>
 // CHECK: %[[COLUMN:[^ ]*]] = vector.shape_cast %[[RESCALE]]
 // CHECK: %[[ROWS:[^ ]*]] = vector.broadcast %[[COLUMN]]
 // CHECK: %[[SCALED:[^ ]*]] = arith.mulf %{{.*}}, %[[ROWS]]

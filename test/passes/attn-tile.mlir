@@ -17,6 +17,7 @@
                            persistent = false, descending = false>
 !t = memref<?x?x?x16xbf16>
 !f32 = memref<?x?x?x16xf32>
+!f64 = memref<?x?x?x16xf64>
 !d24 = memref<?x?x?x24xbf16>
 !lse = memref<?x?x?xf32>
 
@@ -156,5 +157,28 @@ func.func @two_ops(%q: !t, %k: !t, %v: !t, %o: !t, %scale: f32) {
 // CHECK-LABEL: @negative_no_attention
 // CHECK-NOT: scf.forall
 func.func @negative_no_attention() {
+  return
+}
+
+// All of f64 is f64: scale, statistics and sums, and nothing is rounded.
+// CHECK-LABEL: @f64
+// CHECK: arith.constant 1.4426950408889634 : f64
+// CHECK-NOT: f32
+// CHECK-NOT: arith.truncf
+// CHECK: vector.transfer_write %{{.*}} : vector<16x16xf64>
+// CHECK: vector.transfer_write %{{.*}} : vector<16xf64>
+func.func @f64(%q: !f64, %k: !f64, %v: !f64, %o: !f64, %lse: memref<?x?x?xf64>, %scale: f64) {
+  attn.attention query(%q : !f64) key(%k : !f64) value(%v : !f64) scale(%scale)
+      outs(%o, %lse : !f64, memref<?x?x?xf64>) schedule(#schedule)
+      maps [#q, #k, #v, #o, #lse]
+  return
+}
+
+// CHECK-LABEL: @wider_output
+// CHECK: arith.extf %{{.*}} : vector<16x16xf32> to vector<16x16xf64>
+func.func @wider_output(%q: !f32, %k: !f32, %v: !f32, %o: !f64, %scale: f32) {
+  attn.attention query(%q : !f32) key(%k : !f32) value(%v : !f32) scale(%scale)
+      outs(%o : !f64) schedule(#schedule)
+      maps [#q, #k, #v, #o]
   return
 }

@@ -60,7 +60,7 @@ func.func @grouped(%q: memref<2x7x8x64xbf16, strided<[?, ?, ?, 1], offset: ?>, 1
 // CHECK: schedule(<style = host
 func.func @scheduled(%q: memref<?x?x?x64xf64>, %k: memref<?x?x?x64xf64>,
                      %v: memref<?x?x?x64xf64>, %o: memref<?x?x?x64xf64>,
-                     %scale: f32) {
+                     %scale: f64) {
   attn.attention query(%q : memref<?x?x?x64xf64>)
                  key(%k : memref<?x?x?x64xf64>)
                  value(%v : memref<?x?x?x64xf64>) scale(%scale)

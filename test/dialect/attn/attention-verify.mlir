@@ -302,7 +302,7 @@ func.func @attention_c8_none(%q: !t, %s: f32) {
 #lse = affine_map<(b, h, m, n, d, e) -> (b, h, m)>
 !t = memref<?x?x?x64xbf16>
 func.func @attention_c8_lse(%q: !t, %lse: memref<?x?x?xf16>, %s: f32) {
-  // expected-error @below {{expected an f32 lse, but got 'f16'}}
+  // expected-error @below {{expected an 'f32' lse, but got 'f16'}}
   attn.attention query(%q : !t) key(%q : !t) value(%q : !t) scale(%s)
       outs(%q, %lse : !t, memref<?x?x?xf16>) maps [#q, #k, #v, #o, #lse]
   return
