@@ -187,6 +187,8 @@ Expected<ArgumentValue> LaunchBuilder::computeNumber(const KernelSpec &kernel,
   }
   if (argument.kind == ArgumentKind::Float32)
     return ArgumentValue(static_cast<float>(value.asReal()));
+  if (argument.kind == ArgumentKind::Float64)
+    return ArgumentValue(value.asReal());
   if (!value.isInteger)
     return Status::invalidArgument(describeArgument(kernel, index) +
                                    ": expected an integer, but got " +
@@ -223,6 +225,7 @@ Expected<ArgumentValue> LaunchBuilder::computeArgument(const KernelSpec &kernel,
   case ArgumentKind::Int32:
   case ArgumentKind::Int64:
   case ArgumentKind::Float32:
+  case ArgumentKind::Float64:
     return computeNumber(kernel, index);
   }
   return Status::invalidArgument(describeArgument(kernel, index) +
@@ -307,6 +310,8 @@ Status checkDevice(const Manifest &manifest, const DeviceInfo &device,
   bool fits = isExact ? have == need : have >= need;
   if (isBinary)
     fits &= device.major == manifest.major;
+  // Capability 0.0 is that of the CPU, which has no other one's code.
+  fits &= (manifest.major == 0) == (device.major == 0);
   if (!fits)
     return Status::unsupported(
         manifest.name + ": expected a device of compute capability " +

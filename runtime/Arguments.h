@@ -51,7 +51,7 @@ struct LaunchInputs {
 
 /// The value of one kernel parameter; a TensorMapDesc is still to be encoded.
 using ArgumentValue =
-    std::variant<DevicePtr, int32_t, int64_t, float, TensorMapDesc>;
+    std::variant<DevicePtr, int32_t, int64_t, float, double, TensorMapDesc>;
 
 struct BoundKernel {
   Dim3 grid;

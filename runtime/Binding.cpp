@@ -154,16 +154,20 @@ Status Binder::checkSizes() {
 }
 
 static Expected<Value> convertScalar(const ScalarSpec &spec, double value) {
-  if (spec.type == ScalarType::F32) {
-    if (!std::isfinite(value) ||
-        std::fabs(value) > std::numeric_limits<float>::max())
-      return Status::invalidArgument(
-          describeMismatch(spec.name, "a finite f32", Value::of(value).str()));
+  if (spec.type != ScalarType::I32) {
+    bool isSingle = spec.type == ScalarType::F32;
+    std::string type = isSingle ? "f32" : "f64";
+    double largest = isSingle ? std::numeric_limits<float>::max()
+                              : std::numeric_limits<double>::max();
+    if (!std::isfinite(value) || std::fabs(value) > largest)
+      return Status::invalidArgument(describeMismatch(
+          spec.name, "a finite " + type, Value::of(value).str()));
     // Kernels divide by it, or multiply infinities with it.
     bool isFactor = spec.name == "softmax_scale" || spec.name == "softcap";
-    if (isFactor && !(static_cast<float>(value) > 0))
+    double passed = isSingle ? static_cast<float>(value) : value;
+    if (isFactor && !(passed > 0))
       return Status::invalidArgument(describeMismatch(
-          spec.name, "an f32 greater than 0", Value::of(value).str()));
+          spec.name, "an " + type + " greater than 0", Value::of(value).str()));
     return Value::of(value);
   }
   if (value != std::floor(value) ||

@@ -299,6 +299,8 @@ static CUtensorMapDataType toDriver(ElementType element) {
     return CU_TENSOR_MAP_DATA_TYPE_INT32;
   case ElementType::U8:
     return CU_TENSOR_MAP_DATA_TYPE_UINT8;
+  case ElementType::F64:
+    return CU_TENSOR_MAP_DATA_TYPE_FLOAT64;
   }
   return CU_TENSOR_MAP_DATA_TYPE_UINT8;
 }

@@ -41,7 +41,7 @@ struct DeviceInfo {
   size_t maxSharedBytes = 0;
 };
 
-enum class ElementType { F16, BF16, F32, U8, I32 };
+enum class ElementType { F16, BF16, F32, U8, I32, F64 };
 
 /// How a TMA box is stored in shared memory: XOR of address bits with a
 /// period of 8 rows of this many bytes.

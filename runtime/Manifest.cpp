@@ -47,6 +47,8 @@ size_t elementSize(ElementType element) {
   case ElementType::F32:
   case ElementType::I32:
     return 4;
+  case ElementType::F64:
+    return 8;
   case ElementType::U8:
     return 1;
   }
@@ -267,7 +269,7 @@ void Reader::readHeader(const Node &root) {
   manifest_.target = string(get(root, "target"));
   Node capability = get(root, "compute_capability");
   if (isArray(capability, 2, 2)) {
-    manifest_.major = integer(at(capability, 0), 1, 99);
+    manifest_.major = integer(at(capability, 0), 0, 99);
     manifest_.minor = integer(at(capability, 1), 0, 99);
   }
   if (has(root, "spec_hash"))
@@ -295,9 +297,9 @@ void Reader::readHeader(const Node &root) {
 static bool isDeviceDtype(const std::string &dtype, ElementType &element) {
   static const std::pair<const char *, ElementType> kTable[] = {
       {"f16", ElementType::F16}, {"bf16", ElementType::BF16},
-      {"f32", ElementType::F32}, {"i32", ElementType::I32},
-      {"bool", ElementType::U8}, {"u8", ElementType::U8},
-      {"e4m3", ElementType::U8},
+      {"f32", ElementType::F32}, {"f64", ElementType::F64},
+      {"i32", ElementType::I32}, {"bool", ElementType::U8},
+      {"u8", ElementType::U8},   {"e4m3", ElementType::U8},
   };
   for (const auto &[name, value] : kTable)
     if (dtype == name) {
@@ -317,7 +319,7 @@ void Reader::readTensor(const std::string &name, const Node &node) {
                                              {"output", TensorRole::Output}});
   tensor.dtype = string(get(node, "dtype"));
   if (!isDeviceDtype(tensor.dtype, tensor.element))
-    fail(get(node, "dtype"), "one of f16, bf16, f32, i32, u8, bool, e4m3");
+    fail(get(node, "dtype"), "one of f16, bf16, f32, f64, i32, u8, bool, e4m3");
   Node dims = get(node, "dims");
   if (isArray(dims, 1, kMaxRank))
     for (size_t i = 0; i < dims.value->size(); ++i)
@@ -336,8 +338,10 @@ void Reader::readScalar(const std::string &name, const Node &node) {
   ScalarSpec scalar;
   scalar.name = name;
   scalar.symbol = manifest_.symbols.intern(name);
-  scalar.type = choice<ScalarType>(
-      get(node, "type"), {{"f32", ScalarType::F32}, {"i32", ScalarType::I32}});
+  scalar.type =
+      choice<ScalarType>(get(node, "type"), {{"f32", ScalarType::F32},
+                                             {"f64", ScalarType::F64},
+                                             {"i32", ScalarType::I32}});
   if (has(node, "default"))
     scalar.defaultValue = formula(get(node, "default"));
   manifest_.scalars.push_back(std::move(scalar));
@@ -388,7 +392,7 @@ void Reader::readTensorMap(const Node &node, ArgumentSpec &argument) {
                                           {"128B", TensorMapSwizzle::B128}});
 }
 
-/// An i32, i64 or f32: a formula, or the stride of a dimension.
+/// An i32, i64, f32 or f64: a formula, or the stride of a dimension.
 void Reader::readNumber(const Node &node, ArgumentSpec &argument) {
   allowKeys(node, {"type", "value", "stride", "meaning"});
   if (!has(node, "stride")) {
@@ -397,7 +401,9 @@ void Reader::readNumber(const Node &node, ArgumentSpec &argument) {
   }
   Node stride = get(node, "stride");
   allowKeys(stride, {"tensor", "dim"});
-  if (has(node, "value") || argument.kind == ArgumentKind::Float32)
+  bool isFloat = argument.kind == ArgumentKind::Float32 ||
+                 argument.kind == ArgumentKind::Float64;
+  if (has(node, "value") || isFloat)
     fail(node, "a value or an integer stride");
   argument.tensor = tensorReference(get(stride, "tensor"));
   argument.strideDim = dimReference(get(stride, "dim"), argument.tensor);
@@ -412,6 +418,7 @@ ArgumentSpec Reader::readArgument(const Node &node) {
                           {"i32", ArgumentKind::Int32},
                           {"i64", ArgumentKind::Int64},
                           {"f32", ArgumentKind::Float32},
+                          {"f64", ArgumentKind::Float64},
                           {"tensor_map", ArgumentKind::TensorMap}});
   if (argument.kind == ArgumentKind::TensorMap) {
     readTensorMap(node, argument);

@@ -52,7 +52,7 @@ struct TensorSpec {
   std::optional<int> findDim(std::string_view dim) const;
 };
 
-enum class ScalarType { F32, I32 };
+enum class ScalarType { F32, F64, I32 };
 
 /// A scalar that the user may pass.
 struct ScalarSpec {
@@ -76,6 +76,7 @@ enum class ArgumentKind {
   Int32,
   Int64,
   Float32,
+  Float64,
   TensorMap,
 };
 

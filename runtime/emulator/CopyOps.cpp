@@ -110,6 +110,8 @@ Type typeOf(ElementType element) {
     return Type::S32;
   case ElementType::U8:
     return Type::U8;
+  case ElementType::F64:
+    return Type::F64;
   }
   return Type::U8;
 }

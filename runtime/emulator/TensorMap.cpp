@@ -42,6 +42,8 @@ uint32_t attn::runtime::emulator::elementBytes(ElementType element) {
   case ElementType::F32:
   case ElementType::I32:
     return 4;
+  case ElementType::F64:
+    return 8;
   }
   return 1;
 }
@@ -140,7 +142,7 @@ bool attn::runtime::emulator::decodeTensorMap(const uint8_t *bytes,
   std::memcpy(&layout, bytes, sizeof layout);
   // A program may have changed the bytes: nothing in them is trusted.
   if (std::memcmp(layout.magic, magic, sizeof magic) != 0 || layout.rank < 1 ||
-      layout.rank > 5 || layout.element > uint8_t(ElementType::I32) ||
+      layout.rank > 5 || layout.element > uint8_t(ElementType::F64) ||
       layout.swizzle > uint8_t(TensorMapSwizzle::B128))
     return false;
   map.element = static_cast<ElementType>(layout.element);

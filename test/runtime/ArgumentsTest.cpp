@@ -90,6 +90,37 @@ TEST(Arguments, ScalarsOverrideDefaults) {
               "softmax_scale: expected it once, but got it twice");
 }
 
+TEST(Arguments, DoubleScalarsKeepTheirValue) {
+  std::string text = sampleWith("{\"softmax_scale\": {\"type\": \"f32\"",
+                                "{\"softmax_scale\": {\"type\": \"f64\"");
+  std::string argument = "{\"type\": \"f32\", \"value\": \"softmax_scale\"}";
+  text.replace(text.find(argument) + 10, 3, "f64");
+  Manifest manifest = parseSample(text);
+  LaunchInputs inputs = sampleInputs(2, 300, 100);
+  auto bind = [&](double scale) {
+    inputs.scalars = {{"softmax_scale", scale}};
+    return bindLaunch(manifest, sampleDevice(), inputs);
+  };
+  for (double scale : {0.1, 1e-50, 1e300}) {
+    Expected<BoundLaunch> bound = bind(scale);
+    ASSERT_TRUE(bool(bound)) << bound.status().message();
+    EXPECT_EQ(std::get<double>(bound->kernels[0].arguments[3]), scale);
+  }
+  EXPECT_EQ(bind(0).status().message(),
+            "softmax_scale: expected an f64 greater than 0, but got 0");
+}
+
+TEST(Arguments, TheHostAndGPUsHaveNoCodeInCommon) {
+  Manifest manifest = parseSample();
+  DeviceInfo host;
+  EXPECT_FALSE(checkDevice(manifest, host, false).isOk());
+  manifest.target = "host";
+  manifest.major = manifest.minor = 0;
+  manifest.kernels.clear();
+  EXPECT_TRUE(checkDevice(manifest, host, false).isOk());
+  EXPECT_FALSE(checkDevice(manifest, sampleDevice(), false).isOk());
+}
+
 TEST(Arguments, KeyMapOfContiguousTensor) {
   TensorMapDesc map = keyMap([](TensorView &) {});
   EXPECT_EQ(map.rank, 4);

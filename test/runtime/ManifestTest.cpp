@@ -68,10 +68,23 @@ TEST(Manifest, Header) {
   expectError("[9, 0]", "[9]", "compute_capability");
 }
 
+TEST(Manifest, Doubles) {
+  Manifest manifest =
+      parseSample(sampleWith("\"dtype\": \"f32\"", "\"dtype\": \"f64\""));
+  EXPECT_EQ(manifest.tensors[3].element, ElementType::F64);
+  EXPECT_EQ(elementSize(ElementType::F64), 8u);
+  manifest = parseSample(
+      sampleWith("{\"type\": \"f32\", \"value\": \"softmax_scale\"}",
+                 "{\"type\": \"f64\", \"value\": \"softmax_scale\"}"));
+  EXPECT_EQ(manifest.kernels[0].arguments[3].kind, ArgumentKind::Float64);
+  expectError("{\"type\": \"i64\", \"stride\"",
+              "{\"type\": \"f64\", \"stride\"", "an integer stride");
+}
+
 TEST(Manifest, Tensors) {
   expectError("\"role\": \"input\"", "\"role\": \"in\"",
               "tensors.q.role: expected one of input, output, but got \"in\"");
-  expectError("\"dtype\": \"bf16\"", "\"dtype\": \"f64\"", "tensors.q.dtype");
+  expectError("\"dtype\": \"bf16\"", "\"dtype\": \"f128\"", "tensors.q.dtype");
   expectError("\"seqlen_q\", \"num_qo_heads\", \"64\"]", "\"64\"]",
               "tensors.q.shape: expected a list of 4 to 4 elements");
   expectError("\"alignment\": 16", "\"alignmnt\": 16", "'alignmnt'");
