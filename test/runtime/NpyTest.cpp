@@ -162,6 +162,29 @@ TEST(Npy, RoundTrip) {
   EXPECT_FALSE(bool(readNpy("/no/such.npy")));
 }
 
+TEST(Npy, DoublesStayDoubles) {
+  HostTensor tensor = makeTensor(ElementType::F64, {2});
+  tensor.store(0, 0.1);
+  tensor.store(1, 1e300);
+  std::string path = testing::TempDir() + "/doubles.npy";
+  ASSERT_TRUE(writeNpy(path, tensor).isOk());
+  Expected<NpyArray> array = readNpy(path);
+  ASSERT_TRUE(bool(array)) << array.status().message();
+  EXPECT_EQ(array->dtype, "<f8");
+  EXPECT_EQ(array->load(0), 0.1);
+  EXPECT_EQ(array->load(1), 1e300);
+}
+
+TEST(Rounding, ToEveryFormat) {
+  double value = 1 + 0x1p-9 + 0x1p-30;
+  EXPECT_EQ(roundTo(value, kBF16), 1);
+  EXPECT_EQ(roundTo(value, kF16), 1 + 0x1p-9);
+  EXPECT_EQ(roundTo(value + 0x1p-25, kF32), value - 0x1p-30);
+  EXPECT_EQ(roundTo(value, kF64), value);
+  EXPECT_EQ(halfUlp(1, kF32), 0x1p-24);
+  EXPECT_EQ(halfUlp(1, kF64), 0x1p-53);
+}
+
 TEST(Rounding, EveryHalfSurvives) {
   for (FloatFormat format : {kF16, kBF16})
     for (uint32_t bits = 0; bits < 0x10000; ++bits) {

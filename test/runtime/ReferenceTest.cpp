@@ -38,22 +38,23 @@ struct Case {
   HostTensor q, k, v, o, lse;
 
   Case(int64_t batch, int64_t queries, int64_t keys, int64_t qoHeads,
-       int64_t kvHeads, int64_t depth) {
+       int64_t kvHeads, int64_t depth, ElementType element = ElementType::F16) {
+    bool isDouble = element == ElementType::F64;
     problem.batch = batch;
     problem.queries = queries;
     problem.keys = keys;
     problem.qoHeads = qoHeads;
     problem.kvHeads = kvHeads;
     problem.headDimQk = problem.headDimVo = depth;
-    problem.dtype = "f16";
+    problem.dtype = isDouble ? "f64" : "f16";
     problem.scale = 1 / std::sqrt(static_cast<double>(depth));
     std::vector<std::string> dims = {"b", "s", "h", "d"};
-    q = makeTensor("q", dims, {batch, queries, qoHeads, depth});
-    k = makeTensor("k", dims, {batch, keys, kvHeads, depth});
-    v = makeTensor("v", dims, {batch, keys, kvHeads, depth});
-    o = makeTensor("o", dims, {batch, queries, qoHeads, depth});
+    q = makeTensor("q", dims, {batch, queries, qoHeads, depth}, element);
+    k = makeTensor("k", dims, {batch, keys, kvHeads, depth}, element);
+    v = makeTensor("v", dims, {batch, keys, kvHeads, depth}, element);
+    o = makeTensor("o", dims, {batch, queries, qoHeads, depth}, element);
     lse = makeTensor("lse", {"b", "h", "s"}, {batch, qoHeads, queries},
-                     ElementType::F32);
+                     isDouble ? ElementType::F64 : ElementType::F32);
     fillNormal(k, 1);
     fillNormal(v, 1);
   }
@@ -111,6 +112,35 @@ TEST(Reference, ZeroQueriesGiveTheMean) {
     EXPECT_NEAR(result.o[column], mean, 1e-14);
   }
   EXPECT_NEAR(result.lse[2], std::log(137.0), 1e-14);
+}
+
+TEST(Reference, OfDoublesHasMoreDigits) {
+  if (sizeof(long double) == sizeof(double))
+    GTEST_SKIP();
+  // In double precision the middle one would be lost.
+  Case c(1, 1, 3, 1, 1, 8, ElementType::F64);
+  c.v.store(0, 0x1p60);
+  c.v.store(8, 1);
+  c.v.store(16, -0x1p60);
+  EXPECT_NEAR(c.compute().o[0], 1 / 3.0, 0.05);
+}
+
+TEST(Compare, DoublesAreHeldToTheirOwnBar) {
+  Case c(1, 4, 37, 1, 1, 16, ElementType::F64);
+  fillNormal(c.q, 5);
+  c.fillOutputs();
+  EXPECT_TRUE(c.compare().isWithinBar());
+  double o = c.o.load(5), lse = c.lse.load(2);
+  for (auto [change, isFine] :
+       {std::make_pair(5e-15, true), std::make_pair(3e-14, false)}) {
+    c.o.store(5, o + change);
+    EXPECT_EQ(c.compare().isOWithinBar(), isFine) << change;
+    c.o.store(5, o);
+    // LSE is about 4 here.
+    c.lse.store(2, lse + 4 * change);
+    EXPECT_EQ(c.compare().isLseWithinBar(), isFine) << change;
+    c.lse.store(2, lse);
+  }
 }
 
 TEST(Reference, CausalAlignment) {

@@ -24,6 +24,7 @@ using attn::runtime::Manifest;
 using attn::runtime::OpenedDevice;
 using attn::runtime::parseManifest;
 using attn::runtime::Status;
+using attn::runtime::StatusCode;
 using attn::runtime::Timer;
 
 namespace {
@@ -74,10 +75,11 @@ Expected<double> timeOnce(Timer &timer, Body &&body) {
   return timer.seconds();
 }
 
-class GpuBench {
+/// Measures time on a device that has a clock.
+class TimedBench {
 public:
-  GpuBench(LaunchSession &session, const BenchOptions &options,
-           BenchResult &result)
+  TimedBench(LaunchSession &session, const BenchOptions &options,
+             BenchResult &result)
       : session_(session), device_(session.device()), options_(options),
         result_(result), flush_(device_) {}
 
@@ -86,9 +88,9 @@ public:
     if (!timer)
       return timer.status();
     timer_ = std::move(*timer);
-    for (Status (GpuBench::*step)() :
-         {&GpuBench::measureMemory, &GpuBench::measureKernel,
-          &GpuBench::measureCopy, &GpuBench::measureMatrix})
+    for (Status (TimedBench::*step)() :
+         {&TimedBench::measureMemory, &TimedBench::measureKernel,
+          &TimedBench::measureCopy, &TimedBench::measureMatrix})
       if (Status status = (this->*step)(); !status.isOk())
         return status;
     return Status::ok();
@@ -98,17 +100,21 @@ private:
   /// What the first launch takes and does not give back.
   Status measureMemory() {
     Expected<size_t> before = device_.freeMemory();
-    if (!before)
+    bool isUnknown =
+        !before && before.status().code() == StatusCode::Unsupported;
+    if (!before && !isUnknown)
       return before.status();
     if (Status status = session_.launch(); !status.isOk())
       return status;
     if (Status status = device_.synchronize(); !status.isOk())
       return Status::launchFailed(result_.kernelName + ": " + status.message());
-    Expected<size_t> after = device_.freeMemory();
-    if (!after)
-      return after.status();
-    result_.extraBytes = session_.plan().workspaceBytes +
-                         (*before > *after ? *before - *after : 0);
+    if (!isUnknown) {
+      Expected<size_t> after = device_.freeMemory();
+      if (!after)
+        return after.status();
+      result_.extraBytes = session_.plan().workspaceBytes +
+                           (*before > *after ? *before - *after : 0);
+    }
     return flush_.allocate(kFlushBytes);
   }
 
@@ -169,6 +175,10 @@ private:
       result_.ceilingNote = "given";
       return Status::ok();
     }
+    if (options_.artifact.device) {
+      result_.ceilingNote = "none is measured for the host";
+      return Status::ok();
+    }
     bool isDefault = options_.device == "auto" || options_.device == "cuda" ||
                      options_.device == "cuda:0";
     if (!isDefault) {
@@ -221,7 +231,7 @@ Expected<BenchResult> bench(const BenchOptions &options) {
   emulator.major = manifest->major;
   emulator.minor = manifest->minor;
   Expected<OpenedDevice> opened =
-      attn::runtime::openDevice(options.device, emulator);
+      openDeviceFor(options.artifact, options.device, emulator);
   if (!opened)
     return opened.status();
   BenchResult result;
@@ -248,7 +258,7 @@ Expected<BenchResult> bench(const BenchOptions &options) {
       result.hbmBytes += static_cast<double>(tensor.data.size());
   Status status = (*session)->opened().emulator
                       ? benchOnEmulator(**session, result)
-                      : GpuBench(**session, options, result).run();
+                      : TimedBench(**session, options, result).run();
   if (!status.isOk())
     return status;
   return result;

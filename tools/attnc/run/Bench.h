@@ -34,7 +34,7 @@ struct BenchResult {
   /// What must move at least: by the manifest, else every tensor once.
   double hbmBytes = 0;
 
-  // On a GPU.
+  // Not on the emulator.
   int64_t runs = 0;
   double medianSeconds = 0, minSeconds = 0, maxSeconds = 0;
   /// Bytes read and written per second by a copy within the device.
@@ -42,8 +42,9 @@ struct BenchResult {
   /// 0 where it is not known, and why.
   double ceilingTflops = 0;
   std::string ceilingNote;
-  /// Memory that launches took beyond the tensors, the workspace included.
-  uint64_t extraBytes = 0;
+  /// Memory that launches took beyond the tensors, the workspace included;
+  /// nothing where the device cannot tell.
+  std::optional<uint64_t> extraBytes;
 
   /// The emulator's counters as JSON; its time is no measure of anything.
   std::string statistics;

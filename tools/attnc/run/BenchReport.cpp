@@ -33,7 +33,8 @@ std::string printText(const BenchResult &r) {
   text += format("time:    %.2f us (median of %lld, cold L2; %.2f to %.2f)\n",
                  r.medianSeconds * 1e6, (long long)r.runs, r.minSeconds * 1e6,
                  r.maxSeconds * 1e6);
-  text += format("speed:   %.1f TFLOP/s", r.tflops());
+  text += r.tflops() < 1 ? format("speed:   %.2f GFLOP/s", r.tflops() * 1e3)
+                         : format("speed:   %.1f TFLOP/s", r.tflops());
   if (r.ceilingTflops > 0)
     text += format(", %.3f of the ceiling, %.1f TFLOP/s (%s)\n",
                    r.tflops() / r.ceilingTflops, r.ceilingTflops,
@@ -45,11 +46,13 @@ std::string printText(const BenchResult &r) {
                  r.bytesPerSecond() / 1e9,
                  r.bytesPerSecond() / r.copyBytesPerSecond,
                  r.copyBytesPerSecond / 1e9);
-  return text + format("memory:  %llu bytes beyond the tensors\n",
-                       (unsigned long long)r.extraBytes);
+  if (r.extraBytes)
+    text += format("memory:  %llu bytes beyond the tensors\n",
+                   (unsigned long long)*r.extraBytes);
+  return text;
 }
 
-/// All numbers of a GPU run, by name.
+/// All numbers of a timed run, by name.
 static Json measurements(const BenchResult &r) {
   Json json = {{"runs", r.runs},
                {"median_us", r.medianSeconds * 1e6},
@@ -75,7 +78,9 @@ static Json toJson(const BenchResult &r) {
                {"seqlen_k", p.keys},         {"num_qo_heads", p.qoHeads},
                {"num_kv_heads", p.kvHeads},  {"head_dim_qk", p.headDimQk},
                {"head_dim_vo", p.headDimVo}, {"flops", r.flops},
-               {"hbm_bytes", r.hbmBytes},    {"extra_bytes", r.extraBytes}};
+               {"hbm_bytes", r.hbmBytes},    {"extra_bytes", nullptr}};
+  if (r.extraBytes)
+    json["extra_bytes"] = *r.extraBytes;
   if (r.runs > 0)
     json.update(measurements(r));
   return json;

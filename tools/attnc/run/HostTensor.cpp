@@ -36,7 +36,16 @@ int64_t HostTensor::stride(std::string_view dim) const {
 }
 
 FloatFormat formatOf(ElementType element) {
-  return element == ElementType::F16 ? kF16 : kBF16;
+  switch (element) {
+  case ElementType::F16:
+    return kF16;
+  case ElementType::F32:
+    return kF32;
+  case ElementType::F64:
+    return kF64;
+  default:
+    return kBF16;
+  }
 }
 
 template <typename T>
@@ -62,6 +71,8 @@ double HostTensor::load(int64_t index) const {
     return loadAs<int32_t>(data, index);
   case ElementType::U8:
     return loadAs<uint8_t>(data, index);
+  case ElementType::F64:
+    return loadAs<double>(data, index);
   }
   return 0;
 }
@@ -77,18 +88,31 @@ void HostTensor::store(int64_t index, double value) {
     return storeAs<int32_t>(data, index, static_cast<int32_t>(value));
   case ElementType::U8:
     return storeAs<uint8_t>(data, index, static_cast<uint8_t>(value));
+  case ElementType::F64:
+    return storeAs<double>(data, index, value);
   }
 }
 
-void HostTensor::loadRow(int64_t index, int64_t count, float *to) const {
+template <typename T>
+static void loadRowAs(const HostTensor &tensor, int64_t index, int64_t count,
+                      T *to) {
+  ElementType element = tensor.element;
   if (element == ElementType::F16 || element == ElementType::BF16) {
     FloatFormat format = formatOf(element);
     for (int64_t i = 0; i < count; ++i)
-      to[i] = decode16(loadAs<uint16_t>(data, index + i), format);
+      to[i] = decode16(loadAs<uint16_t>(tensor.data, index + i), format);
     return;
   }
   for (int64_t i = 0; i < count; ++i)
-    to[i] = static_cast<float>(load(index + i));
+    to[i] = static_cast<T>(tensor.load(index + i));
+}
+
+void HostTensor::loadRow(int64_t index, int64_t count, float *to) const {
+  loadRowAs(*this, index, count, to);
+}
+
+void HostTensor::loadRow(int64_t index, int64_t count, double *to) const {
+  loadRowAs(*this, index, count, to);
 }
 
 HostTensor makeHostTensor(const TensorSpec &spec,

@@ -36,6 +36,7 @@ struct HostTensor {
   void store(int64_t index, double value);
   /// `count` elements from `index` on.
   void loadRow(int64_t index, int64_t count, float *to) const;
+  void loadRow(int64_t index, int64_t count, double *to) const;
 };
 
 /// A tensor with room for `sizes`, all zero.
@@ -46,7 +47,7 @@ HostTensor makeHostTensor(const attn::runtime::TensorSpec &spec,
 /// the same seed on every machine. Uses all cores.
 void fillNormal(HostTensor &tensor, uint64_t seed);
 
-/// The format of 16-bit elements.
+/// The format of floating-point elements.
 FloatFormat formatOf(attn::runtime::ElementType element);
 
 /// Calls body(begin, end) for pieces of [0, count) on all cores.

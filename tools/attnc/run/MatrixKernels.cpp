@@ -61,4 +61,15 @@ ATTN_CLONES void accumulateRows(const float *weights, const float *rows,
   addAllRows(weights, rows, count, depth, depth, to);
 }
 
+// No processor has vectors of these.
+void accumulateProducts(const long double *vector, const long double *matrix,
+                        int64_t pitch, int64_t depth, int64_t size,
+                        long double *to) {
+  addAllRows(vector, matrix, depth, pitch, size, to);
+}
+void accumulateRows(const long double *weights, const long double *rows,
+                    int64_t count, int64_t depth, long double *to) {
+  addAllRows(weights, rows, count, depth, depth, to);
+}
+
 } // namespace attnc

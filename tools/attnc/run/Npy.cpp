@@ -273,9 +273,11 @@ static Status writeWhole(const std::string &path, const std::string &content) {
 Status writeNpy(const std::string &path, const HostTensor &tensor) {
   bool isWord = tensor.element == ElementType::I32;
   bool isByte = tensor.element == ElementType::U8;
-  std::string content = makeHeader(isWord   ? "<i4"
-                                   : isByte ? "|u1"
-                                            : "<f4",
+  bool isDouble = tensor.element == ElementType::F64;
+  std::string content = makeHeader(isWord     ? "<i4"
+                                   : isByte   ? "|u1"
+                                   : isDouble ? "<f8"
+                                              : "<f4",
                                    tensor.sizes);
   if (tensor.element == ElementType::F16 ||
       tensor.element == ElementType::BF16) {

@@ -60,9 +60,9 @@ static Status checkCovered(const Json &spec) {
   }
   static const std::pair<const char *, std::vector<Json>> kAmong[] = {
       {"layout", {"bshd", "bhsd"}},
-      {"dtype", {"f16", "bf16"}},
-      {"dtype_kv", {"f16", "bf16"}},
-      {"dtype_o", {"f16", "bf16"}},
+      {"dtype", {"f16", "bf16", "f32", "f64"}},
+      {"dtype_kv", {"f16", "bf16", "f32", "f64"}},
+      {"dtype_o", {"f16", "bf16", "f32", "f64"}},
       {"mask.kind", {"none", "causal", "window"}}};
   for (const auto &[name, among] : kAmong) {
     Json value = lookUp(spec, name);
@@ -143,8 +143,10 @@ static Expected<Problem> readProblem(const Json &spec, const Shape &shape) {
   problem.scale = scale.is_number()
                       ? scale.get<double>()
                       : 1 / std::sqrt(static_cast<double>(problem.headDimQk));
-  // Kernels take it as f32, so that is the value the problem has.
-  problem.scale = static_cast<float>(problem.scale);
+  // Kernels take it as f32, so that is the value the problem has; for f64 as
+  // f64.
+  if (problem.dtype != "f64")
+    problem.scale = static_cast<float>(problem.scale);
   if (Json softcap = lookUp(spec, "softcap"); softcap.is_number())
     problem.softcap = static_cast<float>(softcap.get<double>());
   problem.mask = makeBand(spec);

@@ -1,4 +1,4 @@
-//===- Reference.cpp - Attention in float64 -------------------------------===//
+//===- Reference.cpp - Attention in float64 or better ---------------------===//
 //
 // Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 namespace attnc {
 
@@ -84,11 +85,15 @@ public:
   }
 
 private:
+  /// What elements of tensors are read as, and what is wide enough for a sum.
+  using Element = std::conditional_t<std::is_same_v<T, float>, float, double>;
+  using Sum = decltype(T() + double());
+
   int64_t width() const { return end_ - begin_; }
 
   /// One row of a tensor whose rows belong to (batch, position, head).
   void loadRow(const HostTensor &tensor, int64_t head, int64_t position,
-               int64_t size, float *to) const {
+               int64_t size, Element *to) const {
     tensor.loadRow(block_.batch * tensor.stride("b") +
                        position * tensor.stride("s") +
                        head * tensor.stride("h"),
@@ -97,7 +102,7 @@ private:
 
   void multiplyQueriesByKeys() {
     int64_t depth = problem_.headDimQk;
-    std::vector<float> line(depth);
+    std::vector<Element> line(depth);
     std::vector<T> queries(rows_ * depth), keys(depth * kTile);
     for (int64_t r = 0; r < rows_; ++r) {
       loadRow(*inputs_.q, block_.head, block_.rows[r], depth, line.data());
@@ -133,7 +138,7 @@ private:
     }
     if (maximum == -std::numeric_limits<T>::infinity() && !hasNan)
       return; // an empty row: o = 0, lse = -inf
-    double sum = 0;
+    Sum sum = 0;
     for (int64_t j = first; j < last; ++j) {
       line[j] = std::exp(line[j] - maximum);
       sum += line[j];
@@ -141,13 +146,13 @@ private:
     for (int64_t j = first; j < last; ++j)
       line[j] = round_(static_cast<T>(line[j] / sum));
     sums_[r] = sum;
-    block_.lse[r] = static_cast<double>(maximum) + std::log(sum);
+    block_.lse[r] = static_cast<double>(maximum + std::log(sum));
   }
 
   void multiplyWeightsByValues() {
     int64_t depth = problem_.headDimVo;
     int64_t kvHead = block_.head / problem_.groupSize();
-    std::vector<float> line(depth);
+    std::vector<Element> line(depth);
     std::vector<T> values(kTile * depth), o(rows_ * depth, T(0));
     for (int64_t j = begin_; j < end_; j += kTile) {
       int64_t size = std::min(kTile, end_ - j);
@@ -179,21 +184,34 @@ private:
   int64_t begin_, end_;
   std::vector<T> weights_;
   /// Of exponentials; 0 for an empty row, NaN where a score is.
-  std::vector<double> sums_;
+  std::vector<Sum> sums_;
 };
 
 } // namespace
 
 void computeReference(const Problem &problem, const ReferenceInputs &inputs,
                       RowBlock &block) {
-  auto exact = [](double value) { return value; };
-  BlockEvaluator<double, decltype(exact)>(problem, inputs, block, exact).run();
+  auto exact = [](auto value) { return value; };
+  // What is compared with f64 must be more than f64 itself.
+  if (problem.dtype == "f64")
+    BlockEvaluator<long double, decltype(exact)>(problem, inputs, block, exact)
+        .run();
+  else
+    BlockEvaluator<double, decltype(exact)>(problem, inputs, block, exact)
+        .run();
 }
 
 void computePlain(const Problem &problem, const ReferenceInputs &inputs,
                   FloatFormat format, RowBlock &block) {
+  auto exact = [](auto value) { return value; };
   auto round = [format](float value) { return roundMantissa(value, format); };
-  BlockEvaluator<float, decltype(round)>(problem, inputs, block, round).run();
+  if (format.mantissaBits == kF64.mantissaBits)
+    BlockEvaluator<double, decltype(exact)>(problem, inputs, block, exact)
+        .run();
+  else if (format.mantissaBits == kF32.mantissaBits)
+    BlockEvaluator<float, decltype(exact)>(problem, inputs, block, exact).run();
+  else
+    BlockEvaluator<float, decltype(round)>(problem, inputs, block, round).run();
 }
 
 } // namespace attnc

@@ -1,4 +1,4 @@
-//===- Reference.h - Attention in float64 --------------------- -*- C++ -*-===//
+//===- Reference.h - Attention in float64 or better ----------- -*- C++ -*-===//
 //
 // Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,9 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // Two computations of the same rows, both textbook: all scores of a row, their
-// softmax, the sum over values. In double precision it is what is right. With
-// scores and weights rounded to the input dtype and sums in float it is the
-// plain matmul-softmax-matmul that sets the numeric bar.
+// softmax, the sum over values. In double precision, for f64 in long double, it
+// is what is right. With scores and weights rounded to the input dtype and sums
+// in float, for f64 in double, it is the plain matmul-softmax-matmul that sets
+// the numeric bar.
 //
 // A key that a row cannot see is skipped altogether: whatever stands in K and V
 // there, NaN included, takes no part.
@@ -39,7 +40,7 @@ struct RowBlock {
 /// More rows than this a block should not have: all their scores are held.
 constexpr int64_t kMaxBlockRows = 64;
 
-/// Fills o and lse of the block with the float64 result.
+/// Fills o and lse of the block with the right result, rounded to float64.
 void computeReference(const Problem &problem, const ReferenceInputs &inputs,
                       RowBlock &block);
 

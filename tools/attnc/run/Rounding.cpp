@@ -1,4 +1,4 @@
-//===- Rounding.cpp - 16-bit floating-point formats -----------------------===//
+//===- Rounding.cpp - Floating-point formats ------------------------------===//
 //
 // Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -60,6 +60,14 @@ float decode16(uint16_t bits, FloatFormat format) {
     std::memcpy(&magnitude, &wide, sizeof magnitude);
   }
   return sign ? -magnitude : magnitude;
+}
+
+double roundTo(double value, FloatFormat format) {
+  if (format.mantissaBits == kF64.mantissaBits)
+    return value;
+  if (format.mantissaBits == kF32.mantissaBits)
+    return static_cast<float>(value);
+  return decode16(encode16(value, format), format);
 }
 
 double halfUlp(double value, FloatFormat format) {

@@ -1,4 +1,4 @@
-//===- Rounding.h - 16-bit floating-point formats ------------- -*- C++ -*-===//
+//===- Rounding.h - Floating-point formats -------------------- -*- C++ -*-===//
 //
 // Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -19,18 +19,23 @@ struct FloatFormat {
 };
 inline constexpr FloatFormat kF16 = {5, 10};
 inline constexpr FloatFormat kBF16 = {8, 7};
+inline constexpr FloatFormat kF32 = {8, 23};
+inline constexpr FloatFormat kF64 = {11, 52};
 
-/// Rounds to nearest, ties to even, in one step: a double that went through
-/// float first could be rounded twice. Overflow gives infinity.
+/// To 16 bits, to nearest, ties to even, in one step: a double that went
+/// through float first could be rounded twice. Overflow gives infinity.
 uint16_t encode16(double value, FloatFormat format);
 float decode16(uint16_t bits, FloatFormat format);
+
+/// The number of any of the four formats that is nearest to `value`.
+double roundTo(double value, FloatFormat format);
 
 /// The distance from `value` to the next number of the format, halved: the
 /// most that one rounding can change it.
 double halfUlp(double value, FloatFormat format);
 
-/// Rounds the mantissa alone, to what the format has: neither overflow nor
-/// underflow. A NaN stays one.
+/// Rounds the mantissa alone, to what the 16-bit format has: neither overflow
+/// nor underflow. A NaN stays one.
 inline float roundMantissa(float value, FloatFormat format) {
   uint32_t bits;
   std::memcpy(&bits, &value, sizeof bits);

@@ -21,6 +21,14 @@ using attn::runtime::OpenedDevice;
 using attn::runtime::parseManifest;
 using attn::runtime::Status;
 
+Expected<OpenedDevice> openDeviceFor(const Artifact &artifact,
+                                     const std::string &name,
+                                     const EmulatorOptions &options) {
+  if (artifact.device)
+    return OpenedDevice{artifact.device, "host", "", nullptr};
+  return attn::runtime::openDevice(name, options);
+}
+
 namespace {
 
 class Runner {
@@ -77,7 +85,7 @@ Expected<std::unique_ptr<LaunchSession>> Runner::openSession(int64_t runIndex) {
   emulator.major = manifest_.major;
   emulator.minor = manifest_.minor;
   Expected<OpenedDevice> opened =
-      attn::runtime::openDevice(options_.device, emulator);
+      openDeviceFor(options_.artifact, options_.device, emulator);
   if (!opened)
     return opened.status();
   result_.deviceKind = opened->kind;

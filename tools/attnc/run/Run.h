@@ -19,9 +19,16 @@ namespace attnc {
 struct Artifact {
   std::string spec;
   std::string manifest;
-  /// PTX text or a cubin.
+  /// PTX text or a cubin; for `device` what that takes.
   std::string image;
+  /// The only device that can run it; null where the user may choose.
+  std::shared_ptr<attn::runtime::Device> device;
 };
+
+/// The artifact's own device, or the one of that name.
+attn::runtime::Expected<attn::runtime::OpenedDevice>
+openDeviceFor(const Artifact &artifact, const std::string &name,
+              const attn::runtime::EmulatorOptions &options);
 
 struct RunOptions {
   Artifact artifact;

@@ -27,10 +27,14 @@ static std::string printO(const Comparison &c) {
   std::string text = format(
       "o:       max abs error %.3g (%.3g of the largest element), relative "
       "error %.3g (2-norm), NaN count %lld\n"
-      "         bar: twice %.3g (plain computation in the input dtype) + one "
-      "rounding\n",
-      c.maxAbsError, c.maxRelError(), c.relativeNorm(), (long long)c.nanCount,
-      c.plainMaxAbsError);
+      "         bar: ",
+      c.maxAbsError, c.maxRelError(), c.relativeNorm(), (long long)c.nanCount);
+  text +=
+      c.oBar() > 2 * c.plainMaxAbsError
+          ? format("%.3g + one rounding\n", c.oBar())
+          : format("twice %.3g (plain computation in the input dtype) + one "
+                   "rounding\n",
+                   c.plainMaxAbsError);
   if (c.worst.error >= 0 || c.maxAbsError > 0)
     text += "         worst at " + printPlace(c.worst) + "\n";
   if (c.firstMismatch)
@@ -41,7 +45,8 @@ static std::string printO(const Comparison &c) {
 }
 
 static std::string printLse(const Comparison &c) {
-  std::string text = format("lse:     error %.3g, bar 1e-05\n", c.lseError);
+  std::string text =
+      format("lse:     error %.3g, bar %.0e\n", c.lseError, c.lseBar);
   if (c.lseError > 0)
     text += "         worst at " + printPlace(c.worstLse) + "\n";
   if (c.firstLseMismatch)
@@ -62,11 +67,12 @@ static std::string printFailure(const RunResult &result) {
     add("o has NaN or infinity where it should not, or not where it should");
   else if (!c.isOWithinBar())
     add(format("o is off by up to %.3g, but the bar is %.3g + one rounding",
-               c.maxAbsError, 2 * c.plainMaxAbsError));
+               c.maxAbsError, c.oBar()));
   if (c.lseMismatches > 0)
     add("lse has NaN or infinity where it should not, or not where it should");
   else if (!c.isLseWithinBar())
-    add(format("lse is off by %.3g, but the bar is 1e-05", c.lseError));
+    add(format("lse is off by %.3g, but the bar is %.0e", c.lseError,
+               c.lseBar));
   if (result.unstableRun)
     add(format("run %lld differs from run 0", (long long)*result.unstableRun));
   return text;
@@ -132,6 +138,7 @@ std::string printJson(const RunResult &result, bool withStatistics) {
             {"max_rel_error", c.maxRelError()},
             {"relative_norm", c.relativeNorm()},
             {"plain_max_abs_error", c.plainMaxAbsError},
+            {"bar", c.oBar()},
             {"nan_count", c.nanCount},
             {"special_mismatches", c.specialMismatches},
             {"within_bar", c.isOWithinBar()}};
