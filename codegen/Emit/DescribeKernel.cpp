@@ -68,12 +68,14 @@ CostFormulas mlir::attn::describeCost(AttentionOp op) {
   std::string dims = std::to_string(op.getHeadDimQK() + op.getHeadDimVO());
   std::string bytes = std::to_string(
       getElementTypeOrSelf(op.getQuery()).getIntOrFloatBitWidth() / 8);
+  std::string lseBytes =
+      std::to_string(op.getScale().getType().getIntOrFloatBitWidth() / 8);
   CostFormulas cost;
   cost.flops = "2 * batch * num_qo_heads * visible_pairs * " + dims;
   cost.hbmBytes = bytes + " * batch * " + dims +
                   " * (seqlen_q * num_qo_heads + seqlen_k * num_kv_heads)";
   if (op.getLse())
-    cost.hbmBytes += " + 4 * batch * num_qo_heads * seqlen_q";
+    cost.hbmBytes += " + " + lseBytes + " * batch * num_qo_heads * seqlen_q";
   return cost;
 }
 
@@ -96,12 +98,20 @@ ProblemDescription mlir::attn::describeProblem(AttentionOp op) {
       "num_qo_heads == " + std::to_string(op.getGroupSize()) +
           " * num_kv_heads");
   problem.scale = "rsqrt(" + std::to_string(op.getHeadDimQK()) + ")";
+  problem.scaleType = op.getScale().getType();
   problem.cost = describeCost(op);
   problem.schedule = op.getScheduleAttr();
   problem.tiles = "ceildiv(seqlen_q, " +
                   std::to_string(problem.schedule.getRows()) +
                   ") * num_qo_heads * batch";
   return problem;
+}
+
+KernelDescription mlir::attn::describeHostFunction(StringRef entry) {
+  KernelDescription description;
+  description.entry = entry.str();
+  description.block = {1, 1, 1};
+  return description;
 }
 
 KernelDescription mlir::attn::describeKernel(gpu::GPUFuncOp kernel) {

@@ -47,6 +47,8 @@ private:
   std::optional<Json> writeKernel();
   std::string nameSizes(StringRef formula);
   std::optional<Json> writeArgument(const KernelParameter &parameter);
+  std::optional<Json> writeArguments();
+  Json writeHostArguments();
   Json writeTensorMap(const KernelParameter &parameter);
   Json writeGrid();
   bool hasTensorMap(unsigned tensor);
@@ -71,6 +73,8 @@ Json Writer::writeTensors() {
     int64_t bytes = tensor.elementType.getIntOrFloatBitWidth() / 8;
     int64_t alignment = hasTensorMap(number) ? TargetInfo::copyAlignment
                                              : std::max<int64_t>(4, bytes);
+    if (target.isHost())
+      alignment = bytes;
     tensors[tensor.name] = {{"role", tensor.isOutput ? "output" : "input"},
                             {"dtype", nameType(tensor.elementType)},
                             {"dims", tensor.dims},
@@ -172,12 +176,35 @@ std::optional<Json> Writer::writeArgument(const KernelParameter &parameter) {
 /// Blocks walk the tiles in steps of the grid, so any grid is right and the
 /// limit of the hardware costs nothing.
 Json Writer::writeGrid() {
+  if (target.isHost())
+    return {"1", "1", "1"};
   std::string limit =
       problem.schedule.getPersistent() ? "multiprocessors" : "2147483647";
   return {"min(" + problem.tiles + ", " + limit + ")", "1", "1"};
 }
 
-std::optional<Json> Writer::writeKernel() {
+/// What describeHostFunction says, for every tensor; then the scale.
+Json Writer::writeHostArguments() {
+  Json arguments = Json::array();
+  for (const TensorDescription &tensor : problem.tensors) {
+    for (int pointer = 0; pointer < 2; ++pointer)
+      arguments.push_back({{"type", "ptr"}, {"tensor", tensor.name}});
+    arguments.push_back({{"type", "i64"}, {"value", "0"}});
+    for (const std::string &size : tensor.shape)
+      arguments.push_back({{"type", "i64"}, {"value", size}});
+    for (const std::string &dim : tensor.dims)
+      arguments.push_back(
+          {{"type", "i64"},
+           {"stride", {{"tensor", tensor.name}, {"dim", dim}}}});
+  }
+  arguments.push_back(
+      {{"type", nameType(problem.scaleType)}, {"value", "softmax_scale"}});
+  return arguments;
+}
+
+std::optional<Json> Writer::writeArguments() {
+  if (target.isHost())
+    return writeHostArguments();
   FailureOr<SmallVector<KernelParameter>> parameters =
       attn_gpu::getKernelParameters(kernel.arguments);
   if (failed(parameters)) {
@@ -191,9 +218,16 @@ std::optional<Json> Writer::writeKernel() {
       return std::nullopt;
     arguments.push_back(std::move(*argument));
   }
+  return arguments;
+}
+
+std::optional<Json> Writer::writeKernel() {
+  std::optional<Json> arguments = writeArguments();
+  if (!arguments)
+    return std::nullopt;
   return Json{
       {"entry", kernel.entry},
-      {"arguments", arguments},
+      {"arguments", *arguments},
       {"grid", writeGrid()},
       {"block", std::vector<int32_t>(kernel.block.begin(), kernel.block.end())},
       {"dynamic_shared_memory", kernel.sharedBytes}};
@@ -205,7 +239,10 @@ std::optional<Json> Writer::write() {
     return std::nullopt;
   std::string isa = std::to_string(target.ptxVersion / 10) + "." +
                     std::to_string(target.ptxVersion % 10);
-  Json files = {{"ptx", header.fileStem + ".ptx"}, {"cubin", nullptr}};
+  Json files = {{"ptx", nullptr}, {"cubin", nullptr}};
+  // Code for the host is never a file.
+  if (!target.isHost())
+    files["ptx"] = header.fileStem + ".ptx";
   if (header.hasCubin)
     files["cubin"] = header.fileStem + ".cubin";
   return Json{
@@ -222,7 +259,8 @@ std::optional<Json> Writer::write() {
       {"compute_capability", {target.major, target.minor}},
       {"tensors", writeTensors()},
       {"scalars",
-       {{"softmax_scale", {{"type", "f32"}, {"default", problem.scale}}}}},
+       {{"softmax_scale",
+         {{"type", nameType(problem.scaleType)}, {"default", problem.scale}}}}},
       {"constraints", problem.constraints},
       {"kernels", Json::array({std::move(*kernelJson)})},
       {"workspace", {{"bytes", "0"}, {"zeroed", false}}},

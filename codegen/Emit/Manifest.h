@@ -45,8 +45,9 @@ CostFormulas describeCost(AttentionOp op);
 struct ProblemDescription {
   /// In the order of the function's memref arguments.
   std::vector<TensorDescription> tensors;
-  /// The default of the scale.
+  /// The default of the scale, and its type.
   std::string scale;
+  Type scaleType;
   std::vector<std::string> constraints;
   CostFormulas cost;
   /// Of the grid: tiles of the schedule over the whole problem.
@@ -68,6 +69,10 @@ struct KernelDescription {
   SmallVector<int32_t, 3> block;
   int64_t sharedBytes = 0;
 };
+
+/// Describes the function that the host runs: as LLVM's conversion of functions
+/// passes memrefs, by two pointers, offset, sizes and strides.
+KernelDescription describeHostFunction(StringRef entry);
 
 /// Describes a kernel at the kernel altitude; its shared memory is not known
 /// there.

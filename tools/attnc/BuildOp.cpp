@@ -125,7 +125,9 @@ SmallVector<Operand> ModuleBuilder::operands() {
       {keys, order(A::Key, A::HeadDimVO), true},
       {elementType(spec.dtypeO), order(A::Row, A::HeadDimVO), false}};
   if (spec.lse)
-    all.push_back({builder.getF32Type(), {A::Batch, A::Head, A::Row}, false});
+    all.push_back({mlir::attn::getSoftmaxType(inputs),
+                   {A::Batch, A::Head, A::Row},
+                   false});
   return all;
 }
 
@@ -161,7 +163,7 @@ OwningOpRef<ModuleOp> ModuleBuilder::build(mlir::attn::ScheduleAttr schedule) {
     types.push_back(memrefType(operand));
     maps.push_back(indexingMap(operand));
   }
-  types.push_back(builder.getF32Type());
+  types.push_back(mlir::attn::getSoftmaxType(elementType(spec.dtype)));
 
   std::string name = kernelName(spec, specHash(canonicalSpec(spec)));
   auto function = func::FuncOp::create(builder, loc, name,

@@ -184,7 +184,8 @@ void Parser::addLaunch(CLI::App &verb, Verb kind) {
   verb.add_option("--seed", tensors.seed, "of random inputs")
       ->check(integerFrom(0, UINT64_MAX));
   verb.add_option("--device", flags.device,
-                  "auto, cuda, cuda:N or emulator (auto)");
+                  "auto, cuda, cuda:N or emulator; for target host auto or "
+                  "host (auto)");
   verb.add_option("--grid-limit", flags.gridLimit, "at most this many blocks")
       ->check(integerFrom(1, UINT32_MAX));
   verb.add_option("--runs", flags.runs, "launches")

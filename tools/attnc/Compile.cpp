@@ -14,6 +14,7 @@
 #include "codegen/Emit/Assemble.h"
 #include "codegen/Emit/EmitPTX.h"
 #include "codegen/Emit/Manifest.h"
+#include "codegen/Host/EmitHost.h"
 #include "codegen/ToNVVM/Passes.h"
 #include "passes/Pipelines.h"
 
@@ -49,6 +50,8 @@ private:
   template <typename Build>
   int lower(Build build);
   int lowerModule(Emit last);
+  int lowerToKernel(Emit last);
+  int lowerToHost(Emit last);
   int emitText(Emit last);
   int overridePTX();
   int assembleText(bool isRequired);
@@ -117,9 +120,11 @@ int Compiler::lowerModule(Emit last) {
     return code;
   if (isWanted(last == Emit::Tiled))
     keep("tiled.mlir", last == Emit::Tiled, print(*module));
-  if (last == Emit::Tiled)
-    return kOk;
+  return kOk;
+}
 
+/// The stages of a kernel that are MLIR.
+int Compiler::lowerToKernel(Emit last) {
   if (int code = lower([](PassManager &manager) {
         mlir::attn::buildKernelPipeline(manager);
       }))
@@ -140,6 +145,27 @@ int Compiler::lowerModule(Emit last) {
   if (isWanted(last == Emit::NVVM))
     keep("nvvm.mlir", last == Emit::NVVM, print(*module));
   return kOk;
+}
+
+/// All stages behind tiles on the CPU.
+int Compiler::lowerToHost(Emit last) {
+  if (int code = lower(
+          [](PassManager &manager) { mlir::attn::buildHostPipeline(manager); }))
+    return code;
+  if (dump.enabled())
+    dump.add("llvm.mlir", print(*module));
+  llvm::LLVMContext llvmContext;
+  auto llvmModule =
+      mlir::attn::translateToHost(*module, result.name, llvmContext);
+  if (failed(llvmModule))
+    return kFailed;
+  llvm::raw_string_ostream stream(result.hostIR);
+  (*llvmModule)->print(stream, nullptr);
+  keep("host.ll", last == Emit::LLVM, result.hostIR);
+  if (last == Emit::LLVM)
+    return kOk;
+  kernelDescription = mlir::attn::describeHostFunction(result.name);
+  return describe();
 }
 
 /// The stages that are LLVM's.
@@ -261,7 +287,15 @@ int Compiler::describe() {
 int Compiler::compile(Emit last) {
   if (int code = lowerModule(last))
     return code;
-  if (last <= Emit::NVVM)
+  if (last <= Emit::Tiled)
+    return dump.failed() ? kInvalid : kOk;
+  if (target.isHost()) {
+    int code = lowerToHost(last);
+    return code ? code : dump.failed() ? kInvalid : kOk;
+  }
+  if (int code = lowerToKernel(last))
+    return code;
+  if (last == Emit::Kernel || last == Emit::NVVM)
     return dump.failed() ? kInvalid : kOk;
   if (int code = emitText(last))
     return code;

@@ -21,6 +21,8 @@ struct Compiled {
   std::string text;
   std::string ptx;
   std::string cubin;
+  /// LLVM IR for this machine, in place of the two.
+  std::string hostIR;
   std::string manifest;
 };
 

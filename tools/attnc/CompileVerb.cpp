@@ -68,6 +68,14 @@ static Errors checkFlags(const CompileFlags &flags) {
   return errors;
 }
 
+/// The host is compiled for in the process that runs the result.
+static std::optional<std::string> checkHost(Emit emit) {
+  if (emit == Emit::Attn || emit == Emit::Tiled || emit == Emit::LLVM)
+    return std::nullopt;
+  return "--emit: target host has no kernel, PTX or bundle: it is compiled in "
+         "the process that runs it; expected attn, tiled or llvm";
+}
+
 int runCompile(const CommandLine &command) {
   CompileFlags flags = command.compile;
   if (Errors errors = checkFlags(flags); !errors.empty())
@@ -78,6 +86,9 @@ int runCompile(const CommandLine &command) {
   ModuleProblem problem;
   if (auto code = loadProblem(session, command, problem))
     return *code;
+  if (problem.spec.isHost())
+    if (std::optional<std::string> reason = checkHost(flags.emit))
+      return reportErrors({*reason}, kUnsupported);
   Compiled result;
   if (int code = compileProblem(session, problem, flags, flags.emit, result))
     return code;

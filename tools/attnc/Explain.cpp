@@ -146,7 +146,8 @@ static ordered_json toJSON(const Explanation &explanation) {
     return root;
   root["flops"]["value"] = *costs.flopsValue;
   root["hbm_bytes"]["value"] = *costs.hbmBytesValue;
-  if (*costs.hbmBytesValue > 0) {
+  bool hasReference = explanation.target->reference.gigabytesPerSecond > 0;
+  if (*costs.hbmBytesValue > 0 && hasReference) {
     double intensity = *costs.flopsValue / *costs.hbmBytesValue;
     root["intensity"] = intensity;
     root["bound"] = intensity >= ridge(explanation.target->reference)
@@ -169,6 +170,8 @@ static void printSchedule(const Explanation &explanation) {
               (long long)schedule.getRows(), (long long)schedule.getKeys(),
               (long long)schedule.getWorkers(),
               (long long)schedule.getStages());
+  if (explanation.target->isHost())
+    return;
   std::printf(
       "shared     %lld of %lld bytes\n",
       (long long)mlir::attn::getSharedBytes(schedule, explanation.query),

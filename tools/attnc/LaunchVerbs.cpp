@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/attnc/Compile.h"
+#include "tools/attnc/HostDevice.h"
 #include "tools/attnc/SpecCanonical.h"
 #include "tools/attnc/run/Bench.h"
 #include "tools/attnc/run/Run.h"
@@ -47,7 +48,26 @@ static BenchOptions makeBenchOptions(const CommandLine &command,
   return options;
 }
 
-/// Lengths of single sequences, where the layout has none.
+/// Flags that say something about GPUs.
+static void checkHostFlags(const CommandLine &command, Errors &errors) {
+  const LaunchFlags &launch = command.launch;
+  if (launch.device != "auto" && launch.device != "host")
+    errors.push_back("--device: expected auto or host with target host, but "
+                     "got '" +
+                     launch.device + "'");
+  const std::pair<const char *, bool> flags[] = {
+      {"--grid-limit", launch.gridLimit != 0},
+      {"--emulator-seed", launch.emulatorSeed != 0},
+      {"--no-checks", launch.skipChecks},
+      {"--ptx-override", !command.compile.ptxOverride.empty()},
+      {"--ptxas-path", !command.compile.ptxasPath.empty()}};
+  for (auto [flag, isGiven] : flags)
+    if (isGiven)
+      errors.push_back(std::string(flag) +
+                       ": expected a target with kernels, but got 'host'");
+}
+
+/// Flags that mean nothing for this spec.
 static Errors checkFlags(const CommandLine &command, const Spec &spec) {
   Errors errors;
   const std::pair<const char *, const std::string &> lengths[] = {
@@ -57,6 +77,8 @@ static Errors checkFlags(const CommandLine &command, const Spec &spec) {
     if (!text.empty() && spec.layout != Layout::THD)
       errors.push_back(std::string(flag) + ": expected layout thd, but got '" +
                        toString(spec.layout) + "'");
+  if (spec.isHost())
+    checkHostFlags(command, errors);
   return errors;
 }
 
@@ -78,6 +100,10 @@ int runLaunch(const CommandLine &command) {
     // A cubin is there where the user named a ptxas: then that is to be run.
     artifact.image =
         std::move(result.cubin.empty() ? result.ptx : result.cubin);
+    if (problem.spec.isHost()) {
+      artifact.image = std::move(result.hostIR);
+      artifact.device = createHostDevice();
+    }
   }
   if (command.verb == Verb::Run)
     return runVerb(makeRunOptions(command, std::move(artifact)));

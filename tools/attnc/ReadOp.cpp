@@ -7,6 +7,8 @@
 
 #include "tools/attnc/BuildOp.h"
 
+#include "codegen/Target/TargetInfo.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Matchers.h"
@@ -161,6 +163,9 @@ void ModuleReader::readAttributes(AttentionOp op) {
   auto function = op->getParentOfType<func::FuncOp>();
   if (auto target = function->getAttrOfType<StringAttr>(kTargetAttr))
     spec.target = target.str();
+  else if (auto schedule = op.getScheduleAttr();
+           schedule && mlir::attn::lookupTarget(schedule.getTarget()))
+    spec.target = schedule.getTarget().str();
   spec.deterministic = !function->hasAttr(kNondeterministicAttr);
   auto launch = function->getAttrOfType<DictionaryAttr>(kLaunchAttr);
   if (!launch)

@@ -162,6 +162,10 @@ std::optional<int> loadProblem(Session &session, const CommandLine &command,
   problem.spec = values.resolve(errors);
   if (errors.empty())
     checkRegions(session.context(), problem.spec, errors);
+  // A schedule for another target would be another kernel than asked for.
+  if (problem.schedule && problem.schedule.getTarget() != problem.spec.target)
+    errors.push_back("schedule: expected target " + problem.spec.target +
+                     ", but got " + problem.schedule.getTarget().str());
   if (!errors.empty())
     return reportErrors(errors, kInvalid);
   for (std::string &reason : listUnsupported(problem.spec))
