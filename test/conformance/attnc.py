@@ -14,6 +14,13 @@ from case import nested
 from tensors import from_file, strides_of, to_file
 
 
+HOST_SCHEDULE = (
+    '#attn.schedule<style = host, target = "host", rows = {rows}, keys = {keys}, '
+    "workers = 1, query_stages = 1, stages = 1, registers = [], overlap = false, "
+    "rescale_threshold = 0, persistent = false, descending = false>"
+)
+
+
 class Trouble(Exception):
     """attnc did something that no case can expect; the text says what."""
 
@@ -39,11 +46,12 @@ class Artifact:
 
 
 class Attnc:
-    def __init__(self, program, device, target, timeout):
+    def __init__(self, program, device, target, timeout, tile=None):
         self.program = program
         self.device = device
         self.target = target
         self.timeout = timeout
+        self.tile = tile  # (rows, keys) of a schedule of style host, or None
 
     def _spec_file(self, case, folder):
         path = os.path.join(folder, "spec.json")
@@ -55,6 +63,22 @@ class Attnc:
             text = json.dumps(nested(spec))
         with open(path, "w", encoding="utf-8") as out:
             out.write(text)
+        return path
+
+    def _module_file(self, case, folder):
+        """The case as a module whose op has the tile for its schedule."""
+        path = os.path.join(folder, "module.mlir")
+        flags = case.inputs.get("flags", [])
+        spec = self._spec_file(case, folder)
+        arguments = ["compile", spec, *flags, "--emit=attn", "-o", path]
+        outcome = self._call(arguments, self.timeout)
+        if outcome.code != 0:
+            raise Trouble(f"--emit=attn: exit {outcome.code}: {outcome.summary()}")
+        with open(path, encoding="utf-8") as text:
+            before, maps, after = text.read().partition(" maps [")
+        schedule = HOST_SCHEDULE.format(rows=self.tile[0], keys=self.tile[1])
+        with open(path, "w", encoding="utf-8") as out:
+            out.write(f"{before} schedule({schedule}){maps}{after}")
         return path
 
     def _call(self, arguments, timeout):
@@ -95,9 +119,12 @@ class Attnc:
         its own verdict is then all there is."""
         with tempfile.TemporaryDirectory() as folder:
             shape = "b={b},sq={sq},sk={sk}".format(**case.shape)
-            arguments = ["run", self._spec_file(case, folder), "--shape", shape]
-            arguments += ["--device", self.device, *extra]
-            arguments += case.inputs.get("flags", [])
+            if self.tile:
+                arguments = ["run", self._module_file(case, folder)]
+            else:
+                arguments = ["run", self._spec_file(case, folder)]
+                arguments += case.inputs.get("flags", [])
+            arguments += ["--shape", shape, "--device", self.device, *extra]
             arguments += _placement(case)
             outputs = []
             if tensors is not None:

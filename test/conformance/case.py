@@ -14,8 +14,8 @@ SPEC_KEYS = set(
 )
 PLAIN_VALUES = {
     "direction": ["forward"],
-    "dtype": ["f16", "bf16"],
-    "dtype_o": ["f16", "bf16"],
+    "dtype": ["f16", "bf16", "f32", "f64"],
+    "dtype_o": ["f16", "bf16", "f32", "f64"],
     "layout": ["bshd", "bhsd"],
     "mask.kind": ["none", "causal"],
     "bias": ["none"],
@@ -88,6 +88,12 @@ class Case:
             b, h, s, d = self.dims(tensor)
             total += b * h * s * d
         return total
+
+    def with_dtype(self, dtype):
+        """This case in another type; one that is about types stays as it is."""
+        if "exit" in self.expect or {"dtype_o", "target"} & set(self.spec):
+            return self
+        return dataclasses.replace(self, spec={**self.spec, "dtype": dtype})
 
     def changed(self, changes):
         """This case with `changes` laid over it; None removes a key."""

@@ -26,15 +26,14 @@ def same_numbers(name, got, want, bar):
     place = ", ".join(str(int(index)) for index in at)
     return (
         f"{name}[{place}]: expected {want[at]:.7g}, but got {got[at]:.7g} "
-        f"(bar {bar[at]:.2g}; {int(wrong.sum())} of {wrong.size} elements are off)"
+        f"(off by {error[at]:.2g}, bar {bar[at]:.2g}; {int(wrong.sum())} of {wrong.size} elements are off)"
     )
 
 
 def against_reference(outcome, ref):
     fault = same_numbers("o", outcome.o, ref.o, ref.o_bar)
     if fault is None and outcome.lse is not None:
-        bar = reference.lse_bar(ref.lse)
-        fault = same_numbers("lse", outcome.lse, ref.lse, bar)
+        fault = same_numbers("lse", outcome.lse, ref.lse, ref.lse_bar)
     return fault
 
 
@@ -94,7 +93,7 @@ def closed_forms(case, outcome, ref):
         }
         value = evaluate(case.expect["lse_equals"], variables)
         want = np.array(np.broadcast_to(np.asarray(value, float), dims[:3]))
-        bar = reference.lse_bar(want)
+        bar = reference.lse_bar(case, want)
         return same_numbers("lse (closed form)", outcome.lse, want, bar)
     return None
 

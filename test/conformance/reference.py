@@ -1,6 +1,7 @@
 # Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Attention in float64, and how far a kernel may be from it.
+"""Attention in float64 (for f64 in long double), and how far a kernel may be
+from it.
 
 This shares no code with attnc: it is the second opinion."""
 
@@ -12,12 +13,15 @@ from tensors import round_to, unit_roundoff
 
 # Scores of so many elements are in memory at once.
 BLOCK = 4_000_000
+# The largest error in f64, relative above 1.
+F64_BAR = 1e-14
 
 
 @dataclasses.dataclass
 class Reference:
     o: np.ndarray  # (b, h, row, column)
     lse: np.ndarray  # (b, h, row)
+    lse_bar: np.ndarray
     o_bar: np.ndarray  # the largest error allowed, element by element
     o_scale: np.ndarray  # |P| |V|: the scale of the errors of summation
 
@@ -51,10 +55,13 @@ def compute(case, q, k, v):
                 q[rows], keys, values, mask[start : start + step], case.scale, dtype
             )
             o[rows], lse[rows], plain[rows], o_scale[rows] = part
-    return Reference(o, lse, _bar(case, o, plain, o_scale), o_scale)
+    bar = _bar(case, o, plain, o_scale)
+    return Reference(o, lse, lse_bar(case, lse), bar, o_scale)
 
 
 def _block(q, k, v, mask, scale, dtype):
+    if dtype == "f64":
+        q, k, v = (array.astype(np.longdouble) for array in (q, k, v))
     with np.errstate(all="ignore"):
         scores = np.where(mask, scale * (q @ k.transpose(0, 2, 1)), -np.inf)
         p, lse = _softmax(scores)
@@ -100,7 +107,10 @@ def _weighted_sum(p, v, mask):
 
 def _bar(case, o, plain, o_scale):
     """Twice the largest error of the plain computation in the input dtype, one
-    rounding of the output, and the noise of summing in f32."""
+    rounding of the output, and the noise of summing in f32. In f64 a constant:
+    the plain computation of few keys may be exact."""
+    if case.setting("dtype") == "f64":
+        return F64_BAR * np.maximum(1, np.abs(o))
     error = np.abs(plain - o)
     worst = error[np.isfinite(error)].max(initial=0)
     rounding = unit_roundoff(case.setting("dtype_o")) * np.abs(o)
@@ -109,5 +119,6 @@ def _bar(case, o, plain, o_scale):
     return 2 * worst + np.maximum(rounding, floor) + 2.0**-20 * o_scale
 
 
-def lse_bar(lse):
-    return 1e-5 * np.maximum(1, np.abs(lse))
+def lse_bar(case, lse):
+    bar = F64_BAR if case.setting("dtype") == "f64" else 1e-5
+    return bar * np.maximum(1, np.abs(lse))

@@ -59,6 +59,10 @@ class Rounding(unittest.TestCase):
         self.assertEqual(round_to("bf16", 1 + 2.0**-8 + 2.0**-40), 1 + 2.0**-7)
         self.assertEqual(round_to("bf16", 1 + 2.0**-8 - 2.0**-40), 1)
 
+    def test_wide_types(self):
+        self.assertEqual(round_to("f32", 1 + 2.0**-24), 1)
+        self.assertEqual(round_to("f64", 1 + 2.0**-52), 1 + 2.0**-52)
+
     def test_not_finite(self):
         got = round_to("bf16", [np.nan, np.inf, -np.inf, 3.4e38])
         np.testing.assert_array_equal(got, [np.nan, np.inf, -np.inf, np.inf])
@@ -113,6 +117,18 @@ class Reference(unittest.TestCase):
         ref = reference.compute(one, **make_inputs(one))
         self.assertTrue(np.isfinite(ref.o[:, :, :8]).all())
         self.assertTrue(np.isnan(ref.o[:, :, 8]).all())
+
+    def test_f64_has_a_bar_of_its_own(self):
+        double = case().with_dtype("f64")
+        tensors = make_inputs(double)
+        ref = reference.compute(double, **tensors)
+        self.assertEqual(ref.o_bar.max(), 1e-14 * max(1, np.abs(ref.o).max()))
+        wrong = Outcome(0, "", ref.o + 1e-13, ref.lse)
+        self.assertIn("o[", checks.against_reference(wrong, ref))
+
+    def test_a_case_about_types_keeps_its_own(self):
+        spec = {**case().spec, "dtype_o": "f16"}
+        self.assertEqual(case(spec=spec).with_dtype("f64").setting("dtype"), "bf16")
 
     def test_the_bar_is_near_one_rounding(self):
         one = case(shape={"b": 1, "sq": 60, "sk": 60})

@@ -13,9 +13,13 @@ MEMORY_ORDER = {"bshd": (0, 2, 1, 3), "bhsd": (0, 1, 2, 3)}
 
 
 def round_to(dtype, array):
-    """Rounds to nearest even, to the values of f16 or bf16; NaN stays NaN."""
+    """Rounds to nearest even, to the values of the type; NaN stays NaN."""
+    if dtype == "f64":
+        return array
     array = np.asarray(array, dtype=np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
+        if dtype == "f32":
+            return array.astype(np.float32).astype(np.float64)
         if dtype == "f16":
             return array.astype(np.float16).astype(np.float64)
         # bf16 is the upper half of f32. Rounding through f32 could round twice;
@@ -33,7 +37,7 @@ def round_to(dtype, array):
 
 
 def unit_roundoff(dtype):
-    return 2.0**-11 if dtype == "f16" else 2.0**-8 / 2
+    return {"f16": 2.0**-11, "bf16": 2.0**-9, "f32": 2.0**-24, "f64": 2.0**-53}[dtype]
 
 
 def coordinates(dims):
@@ -124,7 +128,8 @@ def _as_stored(case, name, array):
 def to_file(case, array):
     """The array in the spec's layout, as attnc reads it."""
     order = MEMORY_ORDER[case.setting("layout")]
-    return np.ascontiguousarray(array.transpose(order), dtype=np.float32)
+    kind = np.float64 if case.setting("dtype") == "f64" else np.float32
+    return np.ascontiguousarray(array.transpose(order), dtype=kind)
 
 
 def from_file(case, array):
