@@ -260,7 +260,8 @@ FailureOr<Value> RowEmitter::emitBroadcast(vector::BroadcastOp op) {
   Type type = getRowType(op.getResultVectorType());
   Value source = op.getSource();
   if (auto vector = dyn_cast<VectorType>(source.getType())) {
-    if (vector.getRank() != 2 || vector.getDimSize(1) != 1)
+    // Where there is one row, folds leave out that its value is a column.
+    if (vector.getShape().back() != 1)
       return op.emitOpError()
              << "expected a scalar or a column, but got " << vector;
     FailureOr<Value> column = get(source);

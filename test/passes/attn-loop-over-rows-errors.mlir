@@ -51,6 +51,22 @@ func.func @reduction_of_rows(%s: memref<?x16xf32>, %o: memref<?xf32>, %n: index)
 
 // -----
 
+func.func @row_for_all_rows(%s: memref<?x8xf32>, %o: memref<?x8xf32>, %n: index) {
+  scf.forall (%i) in (%n) {
+    %c0 = arith.constant 0 : index
+    %pad = arith.constant 0.0 : f32
+    %a = vector.transfer_read %s[%c0, %i], %pad {in_bounds = [true]}
+        : memref<?x8xf32>, vector<8xf32>
+    // expected-error @below {{expected a scalar or a column, but got 'vector<8xf32>'}}
+    %b = vector.broadcast %a : vector<8xf32> to vector<8x8xf32>
+    vector.transfer_write %b, %o[%i, %c0] {in_bounds = [true, true]}
+        : vector<8x8xf32>, memref<?x8xf32>
+  }
+  return
+}
+
+// -----
+
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>

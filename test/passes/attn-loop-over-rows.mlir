@@ -31,6 +31,24 @@ func.func @one_loop(%s: memref<?x8xf32>, %o: memref<?x8xf32>, %n: index) {
   return
 }
 
+// CHECK-LABEL: @single_row
+// CHECK: %[[SUM:[^ ]*]] = vector.reduction <add>
+// CHECK: vector.broadcast %[[SUM]] : f32 to vector<8xf32>
+func.func @single_row(%s: memref<?x8xf32>, %o: memref<?x8xf32>, %n: index) {
+  scf.forall (%i) in (%n) {
+    %c0 = arith.constant 0 : index
+    %pad = arith.constant 0.0 : f32
+    %zero = arith.constant dense<0.0> : vector<1xf32>
+    %scores = vector.transfer_read %s[%i, %c0], %pad {in_bounds = [true, true]}
+        : memref<?x8xf32>, vector<1x8xf32>
+    %sum = vector.multi_reduction <add>, %scores, %zero [1] : vector<1x8xf32> to vector<1xf32>
+    %sums = vector.broadcast %sum : vector<1xf32> to vector<1x8xf32>
+    vector.transfer_write %sums, %o[%i, %c0] {in_bounds = [true, true]}
+        : vector<1x8xf32>, memref<?x8xf32>
+  }
+  return
+}
+
 // A row outside the tensor is padding, and is not written.
 // CHECK-LABEL: @bounds
 // CHECK: %[[READ:[^ ]*]] = arith.cmpi slt
