@@ -231,7 +231,9 @@ bool CopyRun::move(uint64_t linear, uint64_t global, uint64_t bytes) {
   for (uint64_t done = 0; done < bytes;) {
     uint64_t chunk = std::min(bytes - done, 16 - (linear + done) % 16);
     uint8_t *shared = sharedByte(linear + done);
-    if (!job_.toGlobal)
+    if (!job_.toGlobal && chunk == 16)
+      std::memcpy(shared, host + done, 16);
+    else if (!job_.toGlobal)
       std::memcpy(shared, host + done, chunk);
     else if (job_.reduce == Reduce::None)
       std::memcpy(host + done, shared, chunk);

@@ -24,6 +24,9 @@ struct EmulatorOptions {
   /// Races, never-written reads, registers in flight and the rest of
   /// README.md. Without it only what would harm the host is checked: bounds.
   bool checks = true;
+  /// Statistics. Checks always count; without either it runs several times as
+  /// fast.
+  bool counts = true;
   /// 0 runs warps and blocks in a fixed order; any other value in a random
   /// one, the same for the same seed.
   uint64_t seed = 0;

@@ -9,6 +9,7 @@
 #include "runtime/emulator/Emulator.h"
 #include "runtime/emulator/Machine.h"
 #include "runtime/emulator/Parser.h"
+#include "runtime/emulator/Quick.h"
 #include "runtime/emulator/TensorMap.h"
 
 #include <cstring>
@@ -94,6 +95,8 @@ public:
   Status run(const Program &program, const ModuleMemory &module,
              const LaunchConfig &config, std::vector<uint8_t> parameters);
   GlobalMemory &memory() { return memory_; }
+  /// Whether programs are to be prepared for running without checks.
+  bool isQuick() const { return !options_.checks && !options_.counts; }
   std::recursive_mutex &mutex() { return mutex_; }
 
 private:
@@ -235,6 +238,8 @@ Status EmulatedModule::load(std::string_view text) {
         decode(*module, function, symbols_);
     if (!program)
       return program.status();
+    if (device_.isQuick())
+      prepareQuick(**program);
     std::string name((*program)->name);
     if (!kernels_
              .emplace(name, std::make_unique<EmulatedKernel>(device_, memory_,
@@ -328,6 +333,7 @@ Status EmulatorDeviceImpl::run(const Program &program,
   launch.dynamicSharedBytes = config.dynamicSharedBytes;
   launch.parameters = std::move(parameters);
   launch.checks = options_.checks;
+  launch.counts = options_.checks || options_.counts;
   launch.seed = options_.seed;
   launch.multiprocessors = static_cast<uint32_t>(info_.multiprocessors);
   launch.maxInstructions = options_.maxInstructions;

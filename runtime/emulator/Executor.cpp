@@ -7,18 +7,13 @@
 
 #include "runtime/emulator/Executor.h"
 #include "runtime/emulator/Check.h"
-#include "runtime/emulator/Flow.h"
+#include "runtime/emulator/Quick.h"
 
 #include <algorithm>
 
 using namespace attn::runtime;
 using namespace attn::runtime::emulator;
 
-/// Warp instructions that may pass without anything that another warp could
-/// see; then the launch is taken for hung.
-static constexpr uint64_t maxIdleInstructions = 1'000'000'000;
-/// The same while every warp that can run only polls.
-static constexpr uint64_t maxPolls = 10'000;
 /// After as many polls lanes no longer wait for the rest of their warp: what
 /// the rest polls for may be theirs to do.
 static constexpr uint64_t maxPollsBeforeBreak = 500;
@@ -106,176 +101,6 @@ Block::Block(Launch &launch, uint32_t linear) : launch(launch), linear(linear) {
     sharedWritten.assign(sharedBytes, 0);
     sharedRaces.assign(sharedBytes / 4 + 1, 0);
   }
-}
-
-// Joins and divergence.
-
-static int32_t newJoin(Warp &warp, uint32_t pc, uint32_t mask, int32_t parent) {
-  for (size_t i = 0; i < warp.joins.size(); ++i)
-    if (!warp.joins[i].used) {
-      warp.joins[i] = {true, pc, mask, 0, parent};
-      return static_cast<int32_t>(i);
-    }
-  warp.joins.push_back({true, pc, mask, 0, parent});
-  return static_cast<int32_t>(warp.joins.size() - 1);
-}
-
-static Fragment *freeFragment(Warp &warp) {
-  for (Fragment &fragment : warp.fragments)
-    if (fragment.state == Fragment::Free)
-      return &fragment;
-  // Each fragment has a lane of its own, so 32 are enough.
-  return nullptr;
-}
-
-static void setJoin(Warp &warp, Fragment &fragment, int32_t join) {
-  fragment.join = join;
-  fragment.joinPc = join < 0 ? noJoin : warp.joins[join].pc;
-}
-
-/// If all that a join expects has arrived, lets it go on as one fragment in
-/// `fragment`; true if so.
-static bool tryComplete(Warp &warp, int32_t index, Fragment &fragment) {
-  Join &join = warp.joins[index];
-  if (join.arrived != join.expected)
-    return false;
-  join.used = false;
-  fragment = Fragment();
-  if (!join.arrived)
-    return true;
-  fragment.state = Fragment::Ready;
-  fragment.pc = join.pc;
-  fragment.mask = join.arrived;
-  setJoin(warp, fragment, join.parent);
-  return true;
-}
-
-/// The fragment stands at its join's pc.
-static void arriveAtJoin(Warp &warp, Fragment &fragment) {
-  while (fragment.state == Fragment::Ready && fragment.pc == fragment.joinPc) {
-    int32_t index = fragment.join;
-    warp.joins[index].arrived |= fragment.mask;
-    fragment.state = Fragment::Free;
-    if (!tryComplete(warp, index, fragment))
-      return;
-  }
-}
-
-static void endLanes(Warp &warp, Fragment &fragment, uint32_t mask) {
-  Block &block = *warp.block;
-  warp.live &= ~mask;
-  fragment.mask &= ~mask;
-  int32_t join = fragment.join;
-  if (!fragment.mask)
-    fragment = Fragment();
-  while (join >= 0) {
-    int32_t parent = warp.joins[join].parent;
-    Join &entry = warp.joins[join];
-    entry.expected &= ~mask;
-    if (entry.arrived == entry.expected && entry.used) {
-      Fragment *merged = freeFragment(warp);
-      if (merged && tryComplete(warp, join, *merged) &&
-          merged->state == Fragment::Ready)
-        arriveAtJoin(warp, *merged);
-    }
-    join = parent;
-  }
-  if (!warp.live) {
-    --block.liveWarps;
-    block.launch.noteProgress();
-  }
-}
-
-/// Parts the lanes of `taken` from the fragment, which has others; the two meet
-/// again at the branch's join.
-static Step split(Context &context, const Inst &inst, uint32_t taken,
-                  uint32_t target) {
-  Fragment &fragment = *context.fragment;
-  Warp &warp = context.warp;
-  int32_t join = fragment.join;
-  // A loop whose lanes leave one by one keeps to a single join.
-  if (inst.join != noJoin && fragment.joinPc != inst.join)
-    join = newJoin(warp, inst.join, fragment.mask, fragment.join);
-  Fragment *other = freeFragment(warp);
-  if (!other)
-    return context.fault(inst, -1, "internal: no fragment left");
-  *other = Fragment();
-  other->state = Fragment::Ready;
-  other->pc = target;
-  other->mask = taken;
-  setJoin(warp, *other, join);
-  fragment.mask &= ~taken;
-  ++fragment.pc;
-  setJoin(warp, fragment, join);
-  arriveAtJoin(warp, *other);
-  return Step::Jump;
-}
-
-Step attn::runtime::emulator::branch(Context &context, const Inst &inst,
-                                     uint32_t taken, uint32_t target) {
-  Fragment &fragment = *context.fragment;
-  uint32_t rest = fragment.mask & ~taken;
-  if (!rest) {
-    fragment.pc = target;
-    return Step::Jump;
-  }
-  if (!taken)
-    return Step::Next;
-  if (inst.flags & IsUniform)
-    return context.fault(inst, static_cast<int>(firstLane(taken)),
-                         "lanes diverge at a branch that is marked .uni");
-  ++context.launch.statistics.divergentBranches;
-  return split(context, inst, taken, target);
-}
-
-/// Lets the lanes that wait at joins go on by themselves; true if there were
-/// any.
-static bool breakJoins(Block &block) {
-  bool any = false;
-  for (Warp &warp : block.warps)
-    for (Join &join : warp.joins) {
-      if (!join.used || !join.arrived)
-        continue;
-      Fragment *fragment = freeFragment(warp);
-      if (!fragment)
-        continue;
-      *fragment = Fragment();
-      fragment->state = Fragment::Ready;
-      fragment->pc = join.pc;
-      fragment->mask = join.arrived;
-      setJoin(warp, *fragment, join.parent);
-      join.expected &= ~join.arrived;
-      join.arrived = 0;
-      any = true;
-      arriveAtJoin(warp, *fragment);
-      // The vector of joins may have moved.
-      break;
-    }
-  return any;
-}
-
-Step attn::runtime::emulator::branchIndexed(
-    Context &context, const Inst &inst, const uint32_t (&targets)[warpLanes]) {
-  Fragment &fragment = *context.fragment;
-  uint32_t pc = fragment.pc;
-  uint32_t left = context.mask;
-  while (left) {
-    uint32_t target = targets[firstLane(left)];
-    uint32_t same = 0;
-    for (uint32_t lane = 0; lane < warpLanes; ++lane)
-      same |= uint32_t((left >> lane & 1) && targets[lane] == target) << lane;
-    if (same == fragment.mask) {
-      fragment.pc = target;
-      return Step::Jump;
-    }
-    ++context.launch.statistics.divergentBranches;
-    fragment.pc = pc;
-    if (split(context, inst, same, target) == Step::Fault)
-      return Step::Fault;
-    left &= ~same;
-  }
-  // The lanes that the guard turned off go to the next instruction.
-  return Step::Jump;
 }
 
 // Running.
@@ -409,7 +234,10 @@ static bool runWarp(Block &block, Warp &warp, bool &ran) {
       continue;
     ran = true;
     uint64_t polls = launch.polls, before = launch.instructions;
-    if (!runFragment(block, warp, fragment, slice))
+    bool good = launch.program.quick
+                    ? runQuick(block, warp, fragment, slice)
+                    : runFragment(block, warp, fragment, slice);
+    if (!good)
       return false;
     // Whoever computes may still do what the others poll for. (A shorter turn
     // may just have ended before its next poll.)
@@ -471,99 +299,4 @@ bool Block::advance(uint32_t quantum) {
       return true;
   }
   return true;
-}
-
-// The launch.
-
-/// As the assembler would choose: all registers of a multiprocessor, shared
-/// by the blocks that are to fit.
-static uint32_t registersPerThread(const Program &program, uint32_t threads) {
-  uint32_t blocks = std::max(1u, program.minBlocksPerMultiprocessor);
-  uint32_t rounded = (threads + warpLanes - 1) / warpLanes * warpLanes;
-  uint32_t limit = 65536 / std::max(1u, rounded * blocks) / 8 * 8;
-  limit = std::min(limit, 255u);
-  return program.maxRegisters ? std::min(limit, program.maxRegisters) : limit;
-}
-
-static std::string
-deadlockReport(const std::vector<std::unique_ptr<Block>> &resident) {
-  std::string report = "deadlock: no warp can run";
-  size_t shown = 0;
-  for (const std::unique_ptr<Block> &block : resident) {
-    if (++shown > 2) {
-      report +=
-          "\n  and " + std::to_string(resident.size() - 2) + " more blocks";
-      break;
-    }
-    report += block->describeState();
-  }
-  return report;
-}
-
-Status Launch::run() {
-  uint64_t total = uint64_t(grid.x) * grid.y * grid.z;
-  uint32_t threadCount = threads.x * threads.y * threads.z;
-  registersAtLaunch = registersPerThread(program, threadCount);
-  random.seed(seed);
-  banks.assign(program.insts.size(), BankTraffic());
-  ++statistics.launches;
-  memory.beginLaunch();
-  std::vector<std::unique_ptr<Block>> resident;
-  uint64_t next = 0;
-  size_t wanted = seed ? 4 : 1;
-  uint32_t quantum = seed ? 2000 : 1 << 20;
-  if (maxInstructions)
-    quantum =
-        static_cast<uint32_t>(std::min<uint64_t>(quantum, maxInstructions + 1));
-  auto failure = [&](const std::string &message) {
-    return Status::launchFailed("kernel '" + program.name + "': " + message);
-  };
-  while (next < total || !resident.empty()) {
-    while (next < total && resident.size() < wanted) {
-      resident.push_back(
-          std::make_unique<Block>(*this, static_cast<uint32_t>(next++)));
-      ++statistics.blocks;
-    }
-    size_t pick = seed ? random() % resident.size() : 0;
-    bool anyRan = false;
-    for (size_t i = 0; i < resident.size() && !anyRan; ++i) {
-      Block &block = *resident[(pick + i) % resident.size()];
-      if (!block.canRun())
-        continue;
-      anyRan = true;
-      if (!block.advance(quantum))
-        return failure(fault);
-      if (block.finished()) {
-        std::string problem = checkBlockEnd(block);
-        if (!problem.empty())
-          return failure(problem);
-        resident.erase(resident.begin() +
-                       static_cast<ptrdiff_t>((pick + i) % resident.size()));
-      } else if (!seed) {
-        // It waits or spins: let others run beside it.
-        std::rotate(resident.begin(), resident.begin() + 1, resident.end());
-        wanted = std::min<size_t>(multiprocessors, resident.size() + 1);
-      }
-    }
-    if (!anyRan) {
-      if (next < total && resident.size() < multiprocessors) {
-        wanted = resident.size() + 1;
-        continue;
-      }
-      return failure(deadlockReport(resident));
-    }
-    uint64_t idle = instructions - lastProgress;
-    if (idle > maxIdleInstructions || polls > maxPolls)
-      return failure(deadlockReport(resident) +
-                     "\n  (warps spin, but nothing changed for " +
-                     std::to_string(idle) + " instructions)");
-    if (maxInstructions && instructions > maxInstructions)
-      return failure("gave up after " + std::to_string(instructions) +
-                     " warp instructions");
-  }
-  statistics.instructions += instructions;
-  for (size_t i = 0; i < banks.size(); ++i)
-    if (banks[i].wavefronts)
-      statistics.banksByLine[program.name][program.insts[i].line] += banks[i];
-  return Status::ok();
 }

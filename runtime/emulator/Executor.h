@@ -21,6 +21,17 @@ Step branch(Context &context, const Inst &inst, uint32_t taken,
 Step branchIndexed(Context &context, const Inst &inst,
                    const uint32_t (&targets)[warpLanes]);
 
+/// The fragment stands at its join's pc: it waits there, or goes on as one with
+/// those that it waited for.
+void arriveAtJoin(Warp &warp, Fragment &fragment);
+
+/// The lanes of `mask` end.
+void endLanes(Warp &warp, Fragment &fragment, uint32_t mask);
+
+/// Lets the lanes that wait at joins go on by themselves; true if there were
+/// any.
+bool breakJoins(Block &block);
+
 /// Puts the context's fragment to sleep; the caller returns Wait or Retry.
 void sleep(Context &context, Wait wait, uint64_t key);
 

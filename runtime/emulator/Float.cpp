@@ -161,13 +161,14 @@ Step floatBinary(Context &context, const Inst &inst) {
   uint32_t flags = inst.flags;
   if (!flags) {
     for (unsigned lane = 0; lane < warpLanes; ++lane)
-      result[lane] = Op::apply(bitsFloat(a[lane]), bitsFloat(b[lane]));
+      result[lane] =
+          canonical(Op::apply(bitsFloat(a[lane]), bitsFloat(b[lane])));
   } else {
     for (unsigned lane = 0; lane < warpLanes; ++lane) {
       float x = bitsFloat(a[lane]), y = bitsFloat(b[lane]);
       if (flags & Ftz)
         x = flush(x), y = flush(y);
-      result[lane] = finish(Op::apply(x, y), flags);
+      result[lane] = finish(canonical(Op::apply(x, y)), flags);
       if ((flags & Nan) && (x != x || y != y))
         result[lane] = bitsFloat(canonicalNan);
     }
@@ -181,8 +182,8 @@ ATTN_MULTIVERSION
 void fmaLanes(const uint32_t *a, const uint32_t *b, const uint32_t *c,
               float *result) {
   for (unsigned lane = 0; lane < warpLanes; ++lane)
-    result[lane] = __builtin_fmaf(bitsFloat(a[lane]), bitsFloat(b[lane]),
-                                  bitsFloat(c[lane]));
+    result[lane] = canonical(__builtin_fmaf(
+        bitsFloat(a[lane]), bitsFloat(b[lane]), bitsFloat(c[lane])));
 }
 
 Step floatFma(Context &context, const Inst &inst) {
@@ -198,7 +199,7 @@ Step floatFma(Context &context, const Inst &inst) {
             z = bitsFloat(c[lane]);
       if (inst.flags & Ftz)
         x = flush(x), y = flush(y), z = flush(z);
-      result[lane] = finish(std::fma(x, y, z), inst.flags);
+      result[lane] = finish(canonical(std::fma(x, y, z)), inst.flags);
     }
   }
   storeLanes(context, inst.operands[0], result);
@@ -522,14 +523,32 @@ bool decodeRem(Decoder &d, Inst &inst) {
 
 // One operand.
 
+struct Ex2 {
+  static float apply(float a) { return exp2Float(a); }
+  static double apply(double a) { return std::exp2(a); }
+};
+
+/// The most frequent of them, for newer vector units too.
+ATTN_MULTIVERSION
+void exp2Lanes(const float *a, float *result) {
+  for (unsigned lane = 0; lane < warpLanes; ++lane)
+    result[lane] = exp2Float(a[lane]);
+}
+
 template <typename Op>
 Step floatUnary(Context &context, const Inst &inst) {
   const uint32_t *a = context.source(inst.operands[1]);
-  float result[warpLanes];
-  for (unsigned lane = 0; lane < warpLanes; ++lane) {
-    float x = bitsFloat(a[lane]);
-    result[lane] = Op::apply(inst.flags & Ftz ? flush(x) : x);
-  }
+  float result[warpLanes], x[warpLanes];
+  for (unsigned lane = 0; lane < warpLanes; ++lane)
+    x[lane] = bitsFloat(a[lane]);
+  if (inst.flags & Ftz)
+    for (float &value : x)
+      value = flush(value);
+  if constexpr (std::is_same_v<Op, Ex2>)
+    exp2Lanes(x, result);
+  else
+    for (unsigned lane = 0; lane < warpLanes; ++lane)
+      result[lane] = Op::apply(x[lane]);
   if (inst.flags)
     for (float &value : result)
       value = finish(value, inst.flags);
@@ -559,7 +578,6 @@ bool decodeUnary(Decoder &d, Inst &inst) {
       return expression;                                                       \
     }                                                                          \
   };
-ATTN_UNARY(Ex2, std::exp2(a))
 ATTN_UNARY(Lg2, std::log2(a))
 ATTN_UNARY(Rcp, T(1) / a)
 ATTN_UNARY(Sqrt, std::sqrt(a))

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/emulator/Flow.h"
+#include "runtime/emulator/FlowGraph.h"
 
 #include <algorithm>
 
@@ -13,76 +14,9 @@ using namespace attn::runtime::emulator;
 
 namespace {
 
-struct Block {
-  uint32_t begin = 0, end = 0;
-  std::vector<uint32_t> successors, predecessors;
-};
-
-/// Basic blocks; the last entry is the virtual exit.
-class Graph {
-public:
-  explicit Graph(const Program &program) {
-    const std::vector<Inst> &insts = program.insts;
-    uint32_t size = static_cast<uint32_t>(insts.size());
-    std::vector<bool> leader(size + 1, false);
-    leader[0] = leader[size] = true;
-    for (uint32_t i = 0; i < size; ++i) {
-      if (insts[i].flags & (IsBranch | EndsFlow))
-        leader[i + 1] = true;
-      if (insts[i].flags & IsBranch) {
-        leader[insts[i].target] = true;
-        for (uint32_t target : insts[i].targets)
-          leader[target] = true;
-      }
-    }
-    blockOf.resize(size + 1);
-    for (uint32_t i = 0; i < size; ++i) {
-      if (leader[i]) {
-        if (!blocks.empty())
-          blocks.back().end = i;
-        blocks.emplace_back().begin = i;
-      }
-      blockOf[i] = static_cast<uint32_t>(blocks.size() - 1);
-    }
-    blocks.back().end = size;
-    exit = blockOf[size] = static_cast<uint32_t>(blocks.size());
-    blocks.emplace_back().begin = size;
-    for (uint32_t b = 0; b < exit; ++b)
-      connect(insts, b);
-  }
-
-  std::vector<Block> blocks;
-  std::vector<uint32_t> blockOf;
-  uint32_t exit = 0;
-
-private:
-  void edge(uint32_t from, uint32_t to) {
-    std::vector<uint32_t> &successors = blocks[from].successors;
-    if (std::find(successors.begin(), successors.end(), to) != successors.end())
-      return;
-    successors.push_back(to);
-    blocks[to].predecessors.push_back(from);
-  }
-
-  void connect(const std::vector<Inst> &insts, uint32_t b) {
-    const Inst &last = insts[blocks[b].end - 1];
-    bool falls = !(last.flags & EndsFlow) || last.guard >= 0;
-    if (last.flags & IsBranch) {
-      if (last.targets.empty())
-        edge(b, blockOf[last.target]);
-      for (uint32_t target : last.targets)
-        edge(b, blockOf[target]);
-    } else if (last.flags & EndsFlow) {
-      edge(b, exit);
-    }
-    if (falls)
-      edge(b, blockOf[blocks[b].end]);
-  }
-};
-
 /// Immediate post-dominators by Cooper, Harvey and Kennedy's iteration over
 /// the reversed graph. A block that cannot reach the exit has none.
-std::vector<uint32_t> postDominators(const Graph &graph) {
+std::vector<uint32_t> postDominators(const FlowGraph &graph) {
   uint32_t size = static_cast<uint32_t>(graph.blocks.size());
   std::vector<uint32_t> order, number(size, UINT32_MAX);
   std::vector<bool> seen(size, false);
@@ -136,7 +70,7 @@ std::vector<uint32_t> postDominators(const Graph &graph) {
 /// the code, but an accumulator has to be somewhere.
 class Liveness {
 public:
-  Liveness(Program &program, const Graph &graph)
+  Liveness(Program &program, const FlowGraph &graph)
       : program_(program), graph_(graph) {}
 
   void run() {
@@ -223,7 +157,7 @@ private:
   }
 
   Program &program_;
-  const Graph &graph_;
+  const FlowGraph &graph_;
   std::vector<uint32_t> index_;
   size_t count_ = 0;
   size_t words_ = 0;
@@ -255,7 +189,7 @@ void trackMatrixRegisters(Program &program) {
 } // namespace
 
 void attn::runtime::emulator::analyzeFlow(Program &program) {
-  Graph graph(program);
+  FlowGraph graph(program);
   std::vector<uint32_t> idom = postDominators(graph);
   for (Inst &inst : program.insts) {
     inst.join = noJoin;

@@ -7,6 +7,7 @@
 
 #include "runtime/emulator/Check.h"
 #include "runtime/emulator/Lanes.h"
+#include "runtime/emulator/QuickMemory.h"
 #include "runtime/emulator/Sync.h"
 #include "runtime/emulator/Traffic.h"
 
@@ -40,6 +41,9 @@ Step load(Context &context, const Inst &inst) {
   uint64_t addresses[warpLanes];
   const Operand &address = inst.operands[inst.count];
   context.addresses(address, addresses);
+  if (!context.counts() && ordering == Ordering::Weak &&
+      loadQuickly(context, inst, addresses))
+    return Step::Next;
   countTraffic(context, inst, inst.space, addresses, total, AccessKind::Read);
   context.launch.polls += ordering != Ordering::Weak;
   for (uint32_t rest = context.mask; rest; rest &= rest - 1) {
@@ -72,8 +76,11 @@ Step store(Context &context, const Inst &inst) {
   Ordering ordering = static_cast<Ordering>(inst.immediate);
   uint64_t addresses[warpLanes];
   context.addresses(inst.operands[0], addresses);
-  countTraffic(context, inst, inst.space, addresses, total, AccessKind::Write);
   context.launch.noteProgress();
+  if (!context.counts() && ordering == Ordering::Weak &&
+      storeQuickly(context, inst, addresses))
+    return Step::Next;
+  countTraffic(context, inst, inst.space, addresses, total, AccessKind::Write);
   for (uint32_t rest = context.mask; rest; rest &= rest - 1) {
     unsigned lane = firstLane(rest);
     uint8_t *to =

@@ -16,6 +16,7 @@
 #define ATTN_RUNTIME_EMULATOR_MACHINE_H
 
 #include "runtime/Device.h"
+#include "runtime/emulator/Aligned.h"
 #include "runtime/emulator/Clock.h"
 #include "runtime/emulator/Layout.h"
 #include "runtime/emulator/Memory.h"
@@ -83,7 +84,7 @@ struct InFlight {
 struct Warp {
   Block *block = nullptr;
   uint32_t index = 0;
-  std::vector<uint32_t> registers;
+  AlignedWords registers;
   std::vector<uint32_t> predicates;
   /// Lanes that were launched, and those that have not ended.
   uint32_t launched = 0;
@@ -276,6 +277,8 @@ struct Launch {
   uint32_t dynamicSharedBytes = 0;
   std::vector<uint8_t> parameters;
   bool checks = true;
+  /// Whether anything is counted; never false with checks.
+  bool counts = true;
   uint64_t seed = 0;
   uint32_t multiprocessors = 1;
   uint64_t maxInstructions = 0;
@@ -314,6 +317,7 @@ struct Context {
     return static_cast<uint32_t>(&inst - launch.program.insts.data());
   }
   bool checks() const { return launch.checks; }
+  bool counts() const { return launch.counts; }
   bool allLanes() const { return mask == 0xffffffffu; }
 
   /// Lanes of a source; 32 words or 64.

@@ -29,6 +29,11 @@ inline float bitsFloat(uint32_t bits) {
   return value;
 }
 
+/// What arithmetic makes of a NaN, whichever operand it came from.
+inline float canonical(float value) {
+  return value != value ? bitsFloat(canonicalNan) : value;
+}
+
 /// .ftz: a subnormal becomes a zero of its sign.
 inline float flush(float value) {
   uint32_t bits = floatBits(value);
@@ -67,6 +72,39 @@ inline uint16_t floatToBf16(float value) {
 inline uint16_t floatToHalf(float value) {
   return static_cast<uint16_t>(
       roundTo(static_cast<double>(value), 5, 10, Rounding::NearestEven));
+}
+
+/// 2^x: the series of exp(r ln 2) in double, for |r| <= 1/2, which is off by
+/// less than 2^-37 before it is rounded. Vector.h has the same for many lanes;
+/// libm's own may differ from machine to machine in the last bit.
+constexpr unsigned exp2Degree = 9;
+constexpr double exp2Terms[exp2Degree + 1] = {0x1p+0,
+                                              0x1.62e42fefa39efp-1,
+                                              0x1.ebfbdff82c58ep-3,
+                                              0x1.c6b08d704a0bfp-5,
+                                              0x1.3b2ab6fba4e77p-7,
+                                              0x1.5d87fe78a6730p-10,
+                                              0x1.430912f86c786p-13,
+                                              0x1.ffcbfc588b0c5p-17,
+                                              0x1.62c0223a5c822p-20,
+                                              0x1.b5253d395e7c1p-24};
+
+inline float exp2Float(float value) {
+  double x = static_cast<double>(value);
+  x = x > 1000 ? 1000 : x;
+  x = x < -1000 ? -1000 : x;
+  // Adding this rounds to an integer, which its lowest bits then hold.
+  double shifted = x + 0x1.8p52;
+  double r = x - (shifted - 0x1.8p52);
+  double sum = exp2Terms[exp2Degree];
+  for (unsigned i = exp2Degree; i-- > 0;)
+    sum = sum * r + exp2Terms[i];
+  uint64_t bits;
+  std::memcpy(&bits, &shifted, sizeof bits);
+  bits = (bits + 1023) << 52;
+  double scale;
+  std::memcpy(&scale, &bits, sizeof scale);
+  return static_cast<float>(sum * scale);
 }
 
 /// a * b + c in double with the last bit set where it is inexact, so that one

@@ -129,6 +129,12 @@ struct Program {
   uint32_t minBlocksPerMultiprocessor = 0;
   uint32_t maxRegisters = 0;
 
+  // Of a program that runs without checks; see Compact.h and Quick.h.
+  bool isCompact = false;
+  /// First word and words of what may be read before it is written.
+  std::vector<std::pair<uint32_t, uint32_t>> readFirst;
+  std::shared_ptr<const struct QuickProgram> quick;
+
   /// Registers that some wgmma touches, by first word.
   std::vector<uint32_t> tracked;
   /// By first word, for messages.

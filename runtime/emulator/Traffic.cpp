@@ -40,6 +40,8 @@ static unsigned passes(const uint64_t *addresses, uint32_t mask,
 void attn::runtime::emulator::countShared(
     Context &context, const Inst &inst, uint32_t mask,
     const uint64_t (&addresses)[warpLanes], unsigned bytes, AccessKind kind) {
+  if (!context.counts())
+    return;
   Statistics &statistics = context.launch.statistics;
   uint64_t total =
       uint64_t(bytes) * static_cast<unsigned>(__builtin_popcount(mask));
@@ -72,6 +74,8 @@ static void addSectors(Traffic &traffic, uint64_t bytes, AccessKind kind) {
 void attn::runtime::emulator::countGlobal(
     Context &context, uint32_t mask, const uint64_t (&addresses)[warpLanes],
     unsigned bytes, AccessKind kind) {
+  if (!context.counts())
+    return;
   uint64_t sectors[warpLanes];
   unsigned count = 0;
   for (uint32_t rest = mask; rest; rest &= rest - 1)

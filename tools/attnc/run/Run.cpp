@@ -10,7 +10,10 @@
 #include "tools/attnc/run/Npy.h"
 #include "tools/attnc/run/Verb.h"
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
+#include <ctime>
 
 namespace attnc {
 
@@ -41,6 +44,7 @@ public:
 private:
   Status checkOptions();
   Expected<std::unique_ptr<LaunchSession>> openSession(int64_t runIndex);
+  Status launchTimed(int64_t runIndex);
   Status runOnce(int64_t runIndex);
   Status compareBits(int64_t runIndex);
   void compare();
@@ -81,6 +85,7 @@ Status Runner::checkOptions() {
 Expected<std::unique_ptr<LaunchSession>> Runner::openSession(int64_t runIndex) {
   EmulatorOptions emulator;
   emulator.checks = options_.checks;
+  emulator.counts = options_.stats;
   emulator.seed = options_.emulatorSeed ? options_.emulatorSeed + runIndex : 0;
   emulator.major = manifest_.major;
   emulator.minor = manifest_.minor;
@@ -98,6 +103,25 @@ Expected<std::unique_ptr<LaunchSession>> Runner::openSession(int64_t runIndex) {
                              options_.artifact.image, tensors_, sessionOptions);
 }
 
+Status Runner::launchTimed(int64_t runIndex) {
+  auto begin = std::chrono::steady_clock::now();
+  std::clock_t cpuBegin = std::clock();
+  if (Status status = session_->launch(); !status.isOk())
+    return status;
+  if (Status status = session_->device().synchronize(); !status.isOk())
+    return Status::launchFailed(manifest_.name + ": " + status.message());
+  std::chrono::duration<double> seconds =
+      std::chrono::steady_clock::now() - begin;
+  double cpuSeconds =
+      static_cast<double>(std::clock() - cpuBegin) / CLOCKS_PER_SEC;
+  bool isFirst = runIndex == 0;
+  result_.seconds =
+      isFirst ? seconds.count() : std::min(result_.seconds, seconds.count());
+  result_.cpuSeconds =
+      isFirst ? cpuSeconds : std::min(result_.cpuSeconds, cpuSeconds);
+  return Status::ok();
+}
+
 Status Runner::runOnce(int64_t runIndex) {
   // Another seed needs another emulator.
   bool isReseeded =
@@ -112,10 +136,8 @@ Status Runner::runOnce(int64_t runIndex) {
   if (Status status = session_->poisonOutputs(); !status.isOk())
     return status;
   session_->opened().resetStatistics();
-  if (Status status = session_->launch(); !status.isOk())
+  if (Status status = launchTimed(runIndex); !status.isOk())
     return status;
-  if (Status status = session_->device().synchronize(); !status.isOk())
-    return Status::launchFailed(manifest_.name + ": " + status.message());
   result_.statistics = session_->opened().statistics();
   result_.traffic = session_->traffic(tensors_);
   if (Status status = session_->checkGuards(); !status.isOk())
@@ -168,6 +190,7 @@ Expected<RunResult> Runner::run() {
   result_.kernelName = manifest_.name;
   result_.problem = tensors_.problem;
   result_.runs = options_.runs;
+  result_.checks = options_.checks;
   for (int64_t i = 0; i < options_.runs; ++i) {
     if (Status status = runOnce(i); !status.isOk())
       return status;

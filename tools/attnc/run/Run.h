@@ -66,6 +66,10 @@ struct RunResult {
   /// The emulator's counters as JSON, and its traffic by tensor.
   std::string statistics;
   std::vector<TensorTraffic> traffic;
+  /// Of the emulator's fastest launch: by the clock, and of all threads
+  /// together. Also whether it checked.
+  double seconds = 0, cpuSeconds = 0;
+  bool checks = true;
 
   bool isPassed() const { return comparison.isWithinBar() && !unstableRun; }
 };

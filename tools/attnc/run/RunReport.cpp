@@ -81,7 +81,11 @@ static std::string printFailure(const RunResult &result) {
 static std::string printStatistics(const RunResult &result) {
   if (result.statistics.empty())
     return "stats:   none: only the emulator counts\n";
-  std::string text = "stats:   " + result.statistics + "\n";
+  std::string text =
+      format("time:    %.4f s (%.4f s of processors) in the emulator, checks "
+             "%s\n",
+             result.seconds, result.cpuSeconds, result.checks ? "on" : "off");
+  text += "stats:   " + result.statistics + "\n";
   for (const TensorTraffic &t : result.traffic)
     text += format("traffic: %s of %llu bytes: %llu read, %llu written\n",
                    t.name.c_str(), (unsigned long long)t.tensorBytes,
@@ -169,6 +173,10 @@ std::string printJson(const RunResult &result, bool withStatistics) {
     if (c.firstLseMismatch)
       root["lse"]["first_mismatch"] = toJson(*c.firstLseMismatch);
   }
+  if (result.deviceKind == "emulator")
+    root["emulator"] = {{"checks", result.checks},
+                        {"seconds", result.seconds},
+                        {"cpu_seconds", result.cpuSeconds}};
   root["runs"] = result.runs;
   root["bitwise_stable"] = !result.unstableRun;
   if (withStatistics && !result.statistics.empty()) {
