@@ -19,6 +19,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 
 using namespace attnc;
@@ -192,6 +193,15 @@ TEST(Run, FilesInAndOut) {
   ASSERT_TRUE(bool(lse));
   EXPECT_EQ(lse->shape, (std::vector<int64_t>{2, 4, 33}));
   EXPECT_TRUE(std::isinf(lse->load(0)));
+  // Two heads at one address: the file has to have the same in both.
+  options.tensors.strides = {"v=h:0"};
+  EXPECT_TRUE(runOk(options).isPassed());
+  ones.store(ones.count() - 1, 2);
+  ASSERT_TRUE(writeNpy(path, ones).isOk());
+  expectError(options, StatusCode::InvalidArgument,
+              "--in: expected the same values in all elements of v that share "
+              "an address, but got others");
+  options.tensors.strides = {};
   options.tensors.shape = "b=3,sq=33,sk=20";
   expectError(options, StatusCode::InvalidArgument,
               "--in: expected v of shape [3, 20, 2, 16], but got [2, 20, 2, "
@@ -231,6 +241,10 @@ TEST(Run, UsageErrors) {
     expectError(options, kInvalid,
                 std::string(flag) + ": expected k once, but got it twice");
   }
+  expectError(with([](auto &o) { o.out = {"o=x.npy", "lse=./x.npy"}; }),
+              kInvalid,
+              "--out: expected a file for each result, but got 'o=x.npy' and "
+              "'lse=./x.npy'");
   expectError(with([](auto &o) { o.runs = 0; }), kInvalid,
               "--runs: expected at least 1, but got 0");
   expectError(with([](auto &o) { o.device = "gpu"; }), kInvalid,
@@ -369,4 +383,16 @@ TEST(Bench, OnAGpu) {
   size_t lineBreak = csv.find('\n');
   EXPECT_EQ(std::count(csv.begin(), csv.begin() + lineBreak, ','),
             std::count(csv.begin() + lineBreak, csv.end(), ','));
+}
+
+TEST(ParallelFor, PassesOnWhatABodyThrows) {
+  EXPECT_THROW(attnc::parallelFor(
+                   1000, 1, [](int64_t, int64_t) { throw std::bad_alloc(); }),
+               std::bad_alloc);
+  std::atomic<int64_t> sum{0};
+  attnc::parallelFor(1000, 3, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      sum += i;
+  });
+  EXPECT_EQ(sum, 499500);
 }

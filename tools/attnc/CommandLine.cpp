@@ -275,7 +275,24 @@ int Parser::finish(CLI::App &verb) {
   return errors.empty() ? kOk : reportErrors(errors, kInvalid);
 }
 
+/// `--lse false` would be the flag and a spec file named false.
+static Errors checkBooleans(int argc, char **argv) {
+  Errors errors;
+  for (int i = 1; i + 1 < argc; ++i)
+    for (const Field &field : specFields()) {
+      std::string flag = argv[i], value = argv[i + 1];
+      bool isFlag = field.type == FieldType::Boolean &&
+                    (flag == "--" + field.flag() || flag == "--" + field.name);
+      if (isFlag && (value == "true" || value == "false"))
+        errors.push_back(flag + ": expected '" + flag + "=" + value +
+                         "', but got '" + flag + " " + value + "'");
+    }
+  return errors;
+}
+
 std::optional<int> Parser::parse(int argc, char **argv) {
+  if (Errors errors = checkBooleans(argc, argv); !errors.empty())
+    return reportErrors(errors, kInvalid);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success &help) {

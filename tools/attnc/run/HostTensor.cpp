@@ -10,6 +10,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <exception>
+#include <mutex>
+#include <system_error>
 #include <thread>
 
 namespace attnc {
@@ -132,16 +135,33 @@ void parallelFor(int64_t count, int64_t grain,
   int64_t workers = std::min<int64_t>(
       pieces, std::max(1u, std::thread::hardware_concurrency()));
   std::atomic<int64_t> next{0};
+  std::exception_ptr failure;
+  std::mutex mutex;
+  // What a body throws (it may run out of memory) would end the process in any
+  // thread but the first.
   auto work = [&] {
-    for (int64_t piece; (piece = next++) < pieces;)
-      body(piece * grain, std::min(count, (piece + 1) * grain));
+    try {
+      for (int64_t piece; (piece = next++) < pieces;)
+        body(piece * grain, std::min(count, (piece + 1) * grain));
+    } catch (...) {
+      next = pieces;
+      std::lock_guard<std::mutex> lock(mutex);
+      failure = std::current_exception();
+    }
   };
   std::vector<std::thread> threads;
-  for (int64_t i = 1; i < workers; ++i)
-    threads.emplace_back(work);
+  threads.reserve(static_cast<size_t>(std::max<int64_t>(workers, 1)));
+  try {
+    for (int64_t i = 1; i < workers; ++i)
+      threads.emplace_back(work);
+  } catch (const std::system_error &) {
+    // No more threads to be had: those that there are do the work.
+  }
   work();
   for (std::thread &thread : threads)
     thread.join();
+  if (failure)
+    std::rethrow_exception(failure);
 }
 
 /// One step of SplitMix64 at an arbitrary position of its sequence.

@@ -26,6 +26,8 @@ struct HostTensor {
   std::vector<std::string> dims;
   std::vector<int64_t> sizes;
   std::vector<uint8_t> data;
+  /// The values are a user's, not made up.
+  bool isGiven = false;
 
   int64_t count() const;
   /// The stride, in elements, of the dimension of this name; 0 if none.

@@ -37,6 +37,21 @@ Status LaunchSession::checkLaunch(const Tensors &tensors) {
   return Status::ok();
 }
 
+/// Elements at one address have one value: random ones get it, those of a file
+/// must have it.
+static Status shareElements(const Placement &placement, HostTensor &tensor) {
+  std::vector<uint8_t> before;
+  if (tensor.isGiven)
+    before = tensor.data;
+  Status status = placement.gather(tensor);
+  if (!status.isOk() || !tensor.isGiven || before == tensor.data)
+    return status;
+  return Status::invalidArgument("--in: expected the same values in all "
+                                 "elements of " +
+                                 tensor.name +
+                                 " that share an address, but got others");
+}
+
 Status LaunchSession::place(Tensors &tensors) {
   for (size_t t = 0; t < tensors.host.size(); ++t) {
     PlacementOptions options = tensors.placement[t];
@@ -50,7 +65,7 @@ Status LaunchSession::place(Tensors &tensors) {
       continue;
     Status status = placements_.back().scatter(tensors.host[t]);
     if (status.isOk() && placements_.back().hasSharedElements())
-      status = placements_.back().gather(tensors.host[t]);
+      status = shareElements(placements_.back(), tensors.host[t]);
     if (!status.isOk())
       return status;
   }

@@ -14,6 +14,8 @@
 #include <chrono>
 #include <cstdio>
 #include <ctime>
+#include <filesystem>
+#include <map>
 
 namespace attnc {
 
@@ -42,6 +44,7 @@ public:
   Expected<RunResult> run();
 
 private:
+  Status checkOutputFiles();
   Status checkOptions();
   Expected<std::unique_ptr<LaunchSession>> openSession(int64_t runIndex);
   Status launchTimed(int64_t runIndex);
@@ -65,15 +68,34 @@ private:
 
 } // namespace
 
+/// One file cannot hold two results.
+Status Runner::checkOutputFiles() {
+  std::map<std::filesystem::path, std::string> files;
+  for (const std::string &text : options_.out) {
+    Expected<Assignment> out = parseAssignment(manifest_, "--out", text);
+    if (!out)
+      return out.status();
+    std::error_code error;
+    std::filesystem::path path =
+        weakly_canonical(std::filesystem::absolute(out->value), error);
+    if (error)
+      path = out->value;
+    auto [it, isNew] = files.emplace(path, text);
+    if (!isNew)
+      return Status::invalidArgument("--out: expected a file for each result, "
+                                     "but got '" +
+                                     it->second + "' and '" + text + "'");
+  }
+  return Status::ok();
+}
+
 /// What would otherwise be found only after the launch.
 Status Runner::checkOptions() {
   if (options_.runs < 1)
     return Status::invalidArgument("--runs: expected at least 1, but got " +
                                    std::to_string(options_.runs));
-  for (const std::string &text : options_.out)
-    if (Expected<Assignment> out = parseAssignment(manifest_, "--out", text);
-        !out)
-      return out.status();
+  if (Status status = checkOutputFiles(); !status.isOk())
+    return status;
   for (const char *name : {"q", "k", "v", "o"})
     if (!manifest_.findTensor(name))
       return Status::unsupported(std::string("run: expected a kernel with "

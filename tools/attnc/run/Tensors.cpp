@@ -242,6 +242,7 @@ static Status fillInput(HostTensor &tensor,
     return Status::invalidArgument("--in: expected " + tensor.name +
                                    " of shape " + printShape(tensor.sizes) +
                                    ", but got " + printShape(array->shape));
+  tensor.isGiven = true;
   for (int64_t i = 0; i < tensor.count(); ++i)
     tensor.store(i, array->load(i));
   return Status::ok();

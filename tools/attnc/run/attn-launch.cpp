@@ -110,15 +110,22 @@ int main(int argc, char **argv) {
   } catch (const CLI::ParseError &error) {
     return app.exit(error) == 0 ? 0 : 2;
   }
-  Expected<Artifact> artifact = loadArtifact(flags);
-  if (!artifact)
-    return reportError(artifact.status());
+  Artifact loaded;
+  int code = guardVerb(0, [&] {
+    Expected<Artifact> artifact = loadArtifact(flags);
+    if (!artifact)
+      return reportError(artifact.status());
+    loaded = std::move(*artifact);
+    return 0;
+  });
+  if (code)
+    return code;
   if (run->parsed()) {
-    flags.run.artifact = std::move(*artifact);
+    flags.run.artifact = std::move(loaded);
     flags.run.checks = !flags.skipChecks;
     return runVerb(flags.run);
   }
-  flags.bench.artifact = std::move(*artifact);
+  flags.bench.artifact = std::move(loaded);
   flags.bench.tensors = flags.run.tensors;
   flags.bench.device = flags.run.device;
   flags.bench.gridLimit = flags.run.gridLimit;
