@@ -65,6 +65,7 @@ private:
   /// Whether the tensor has it.
   Value isInside(const Unit &unit);
   Value getSource(const Unit &unit);
+  Value move(Value pointer, LLVM::GEPArg elements);
   Value getTarget(const Unit &unit);
   SmallVector<Value> loadElements(Value source);
 
@@ -74,8 +75,7 @@ private:
     return llvm::divideCeilSigned(rows, rowsPerRound());
   }
   int64_t numPanels() const { return layout.numPanels(columns); }
-  /// Units of a row that the tensor has, and that are written.
-  int64_t numUnits() const { return columns / unitColumns(); }
+  /// Units of a row that are written.
   int64_t numFilledUnits() const {
     return llvm::divideCeilSigned(columns, kStep) * kStep / unitColumns();
   }
@@ -100,6 +100,7 @@ private:
   Value threadRow, threadUnit;
   /// First row of the tile in the tensor, rows of the tensor, their distance.
   Value firstRow, numRows, rowStride;
+  Value firstColumn;
   /// Elements from the tensor's start to the tile's columns in row 0.
   Value fixedOffset;
 };
@@ -120,6 +121,7 @@ TileCopy::TileCopy(ImplicitLocOpBuilder &b, const Kernel &kernel,
       b, kernel.thread, createI32(b, llvm::Log2_64(unitsPerPanel())));
   threadUnit =
       LLVM::AndOp::create(b, kernel.thread, createI32(b, unitsPerPanel() - 1));
+  firstColumn = coordinates.back().front();
   fixedOffset = createI64(b, 0);
   for (auto [dim, coordinate] : llvm::enumerate(coordinates)) {
     if (dim == op.getRows()) {
@@ -128,7 +130,7 @@ TileCopy::TileCopy(ImplicitLocOpBuilder &b, const Kernel &kernel,
       rowStride = parts.strides[dim];
       continue;
     }
-    Value wide = LLVM::SExtOp::create(b, b.getI64Type(), coordinate.front());
+    Value wide = LLVM::ZExtOp::create(b, b.getI64Type(), coordinate.front());
     fixedOffset =
         add(fixedOffset, LLVM::MulOp::create(b, wide, parts.strides[dim]));
   }
@@ -169,15 +171,15 @@ Value TileCopy::exists(const Unit &unit) {
 }
 
 Value TileCopy::isInside(const Unit &unit) {
-  Value inRows = isLess(add(firstRow, unit.row), numRows);
-  if (numUnits() % unitsPerPanel() == 0)
-    return inRows;
-  return emitAnd(b, inRows, isLess(unit.number, createI32(b, numUnits())));
+  // Columns of a tile are the tensor's or more, in whole units.
+  Value column = add(firstColumn, mul(unit.number, unitColumns()));
+  return LLVM::AndOp::create(b, isLess(add(firstRow, unit.row), numRows),
+                             isLess(column, parts.sizes.back()));
 }
 
 Value TileCopy::getSource(const Unit &unit) {
   auto widen = [&](Value value) -> Value {
-    return LLVM::SExtOp::create(b, b.getI64Type(), value);
+    return LLVM::ZExtOp::create(b, b.getI64Type(), value);
   };
   Value row = LLVM::MulOp::create(b, widen(add(firstRow, unit.row)), rowStride);
   Value column = widen(mul(unit.number, unitColumns()));
@@ -194,9 +196,21 @@ Value TileCopy::getTarget(const Unit &unit) {
   return add(tile, add(offset, mul(unit.panel, layout.panelBytes())));
 }
 
+/// `pointer` moved by `elements`.
+Value TileCopy::move(Value pointer, LLVM::GEPArg elements) {
+  return LLVM::GEPOp::create(b, pointer.getType(), elementType, pointer,
+                             ArrayRef<LLVM::GEPArg>{elements});
+}
+
 void TileCopy::copyUnits() {
-  for (int64_t panel = 0; panel < numPanels(); ++panel) {
-    for (int64_t round = 0; round < numRounds(); ++round) {
+  // From round to round one step, so that the rounds of a loop do not keep
+  // addresses of their own in registers.
+  Value step = LLVM::MulOp::create(b, rowStride, createI64(b, rowsPerRound()));
+  Value source = getSource(getUnit(createI32(b, 0), createI32(b, 0)));
+  for (int64_t round = 0; round < numRounds(); ++round) {
+    if (round > 0)
+      source = move(source, step);
+    for (int64_t panel = 0; panel < numPanels(); ++panel) {
       OpBuilder::InsertionGuard guard(b);
       Unit unit = getUnit(createI32(b, panel), createI32(b, round));
       if (Value condition = exists(unit))
@@ -204,9 +218,11 @@ void TileCopy::copyUnits() {
       // The bytes of a unit that are not read are written as zeros.
       Value bytes = LLVM::SelectOp::create(
           b, isInside(unit), createI32(b, kUnitBytes), createI32(b, 0));
+      int64_t column = panel * layout.panelColumns();
       NVVM::CpAsyncOp::create(b, toSharedPointer(b, getTarget(unit)),
-                              getSource(unit), kUnitBytes,
-                              NVVM::LoadCacheModifierKind::CG, bytes);
+                              move(source, static_cast<int32_t>(column)),
+                              kUnitBytes, NVVM::LoadCacheModifierKind::CG,
+                              bytes);
     }
   }
 }

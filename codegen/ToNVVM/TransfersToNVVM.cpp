@@ -81,7 +81,7 @@ private:
   Value getRowOffset(int64_t row) {
     if (!rowDim.isPresent)
       return fixedOffset;
-    Value coordinate = LLVM::SExtOp::create(
+    Value coordinate = LLVM::ZExtOp::create(
         b, b.getI64Type(),
         LLVM::AddOp::create(b, firstRow, createI32(b, row)).getResult());
     Value scaled = LLVM::MulOp::create(b, coordinate, rowDim.stride);
@@ -157,10 +157,10 @@ std::optional<Window> Window::get(ImplicitLocOpBuilder &b, OpTy op,
                           parts.strides[dim]};
       window.firstColumn = addOwn(b, index, kernel.firstColumn);
       window.columnOffset =
-          LLVM::SExtOp::create(b, b.getI64Type(), window.firstColumn);
+          LLVM::ZExtOp::create(b, b.getI64Type(), window.firstColumn);
       continue;
     }
-    Value wide = LLVM::SExtOp::create(b, b.getI64Type(), index);
+    Value wide = LLVM::ZExtOp::create(b, b.getI64Type(), index);
     Value scaled = LLVM::MulOp::create(b, wide, parts.strides[dim]);
     window.fixedOffset = LLVM::AddOp::create(b, window.fixedOffset, scaled);
   }

@@ -33,7 +33,8 @@ gpu.module @kernels {
     // CHECK: llvm.cond_br %[[ALIGNED]], ^[[FAST:.*]], ^[[SLOW:.*]]
     // CHECK: ^[[FAST]]:
     // A row outside the tensor is not read.
-    // CHECK: %[[INSIDE:.*]] = llvm.icmp "slt" %{{.*}}, %[[SIZE]]
+    // CHECK: %[[IN_ROWS:.*]] = llvm.icmp "slt" %{{.*}}, %[[SIZE]]
+    // CHECK: %[[INSIDE:.*]] = llvm.and %[[IN_ROWS]]
     // CHECK: %[[BYTES:.*]] = llvm.select %[[INSIDE]]
     // CHECK: nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 16, cache = cg, %[[BYTES]]
     // CHECK-COUNT-7: nvvm.cp.async.shared.global
@@ -48,20 +49,23 @@ gpu.module @kernels {
   }
 
   // 72 columns are written as 80, what a matmul reads: the last panel has two
-  // units, of which the tensor has one. 24 rows are one and a half rounds.
+  // units. The tensor has only 64. 24 rows are one and a half rounds.
   // CHECK-LABEL: llvm.func @narrow
-  gpu.func @narrow(%k: memref<?x72xf16, strided<[?, 1]>>, %row: index, %n: index) kernel
+  gpu.func @narrow(%k: memref<?x64xf16, strided<[?, 1]>>, %row: index, %n: index) kernel
       attributes {known_block_size = array<i32: 128, 1, 1>, attn_gpu.warps_per_worker = 1 : i64} {
     %ring = attn_gpu.channel consumers(4) : !narrow
     %c0 = arith.constant 0 : index
     // Barriers of this target put the thread to sleep.
     // CHECK: mbarrier.try_wait.parity
-    // CHECK: llvm.mlir.constant(24 : i32)
-    // CHECK: llvm.mlir.constant(10 : i32)
-    // CHECK: llvm.mlir.constant(9 : i32)
+    // CHECK: %[[COLUMNS:.*]] = llvm.mlir.constant(64 : i32)
+    // CHECK: %[[ROWS:.*]] = llvm.mlir.constant(24 : i32)
+    // CHECK: llvm.icmp "slt" %{{.*}}, %[[ROWS]]
+    // CHECK: %[[UNITS:.*]] = llvm.mlir.constant(10 : i32)
+    // CHECK: llvm.icmp "slt" %{{.*}}, %[[UNITS]]
+    // CHECK: llvm.icmp "slt" %{{.*}}, %[[COLUMNS]]
     // CHECK-COUNT-4: nvvm.cp.async.shared.global
     // CHECK-NOT: nvvm.cp.async.shared.global
-    attn_gpu.cooperative_load %k[%row, %c0] rows(0) to %ring[%n] : memref<?x72xf16, strided<[?, 1]>> to !narrow
+    attn_gpu.cooperative_load %k[%row, %c0] rows(0) to %ring[%n] : memref<?x64xf16, strided<[?, 1]>> to !narrow
     gpu.return
   }
 }

@@ -11,7 +11,7 @@ gpu.module @kernels {
     %v = arith.constant dense<1.0> : vector<64x16xbf16>
     // CHECK: %[[FIRST:.*]] = llvm.add %[[R]]
     // Offsets are formed in 64 bits.
-    // CHECK: %[[WIDE_HEAD:.*]] = llvm.sext %[[H]] : i32 to i64
+    // CHECK: %[[WIDE_HEAD:.*]] = llvm.zext %[[H]] : i32 to i64
     // CHECK: llvm.mul %[[WIDE_HEAD]], %[[HEADS]] : i64
     // CHECK: %[[ROW:.*]] = llvm.add %[[FIRST]]
     // CHECK: %[[INSIDE:.*]] = llvm.icmp "slt" %[[ROW]], %[[ROWS]]
