@@ -241,8 +241,10 @@ void Guard::build() {
 
 /// The bound behind `bound - broadcast(first key of the tile)`.
 static Value getAbsoluteBound(Value relative) {
-  auto sub = relative.getDefiningOp<arith::SubIOp>();
-  return sub ? sub.getLhs() : Value();
+  if (auto sub = relative.getDefiningOp<arith::SubIOp>())
+    return sub.getLhs();
+  // A constant that hides nothing of any tile.
+  return matchPattern(relative, m_Zero()) ? relative : Value();
 }
 
 /// Finds the two products, and the number of their accumulator.

@@ -148,6 +148,12 @@ static void eraseDeadOps(scf::ForOp loop) {
       op.erase();
 }
 
+static bool isAtMostZero(Value bound) {
+  DenseElementsAttr constant;
+  return matchPattern(bound, m_Constant(&constant)) && constant.isSplat() &&
+         !constant.getSplatValue<APInt>().isStrictlyPositive();
+}
+
 /// A copy of the key loop over visits [from, to), with or without its compare.
 static scf::ForOp cloneLoop(OpBuilder &builder, KeyLoop &keyLoop,
                             Value lastTile, Value from, Value to,
@@ -170,14 +176,16 @@ static scf::ForOp cloneLoop(OpBuilder &builder, KeyLoop &keyLoop,
                   mapping.lookup(keyLoop.mask.getScores()));
       continue;
     }
-    builder.clone(op, mapping);
+    Operation *copy = builder.clone(op, mapping);
+    // No key comes before the first, so nothing is to be compared.
+    if (&op == keyLoop.mask.getOperation() && isAtMostZero(keyLoop.lower))
+      cast<MaskBandOp>(copy).getLowerMutable().assign(keyLoop.lower);
   }
   SmallVector<Value> yielded;
   for (Value value : old.getYieldedValues())
     yielded.push_back(mapping.lookupOrDefault(value));
   scf::YieldOp::create(builder, old.getLoc(), yielded);
-  if (!masked)
-    eraseDeadOps(loop);
+  eraseDeadOps(loop);
   return loop;
 }
 

@@ -6,6 +6,8 @@
 // CHECK: scf.for %[[VISIT:[^ ]*]] =
 // CHECK: %[[TILE:[^ ]*]] = arith.subi %[[LAST]], %[[VISIT]]
 // CHECK: arith.muli %[[TILE]]
+// A lower bound of 0 hides nothing of any tile, and stays 0.
+// CHECK: attn.mask_band %{{.*}}[%[[ZERO:cst[^,]*]], %{{.*}}]
 func.func @from_the_last_key_to_the_first(%s: memref<32x?xf32>, %o: memref<32xf32>, %n: index) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
