@@ -45,6 +45,8 @@ namespace {
 
 /// One matmul of an iteration with the tile it reads.
 struct Product {
+  /// What fills the slot, where no producer does; null else.
+  attn_gpu::CooperativeLoadOp load;
   attn_gpu::ReceiveOp receive;
   attn_gpu::MMAAsyncOp start;
   attn_gpu::MMAWaitOp wait;
@@ -76,11 +78,16 @@ static std::optional<Product> matchProduct(attn_gpu::MMAAsyncOp start) {
       !start.getResult().hasOneUse())
     return std::nullopt;
   product.wait = dyn_cast<attn_gpu::MMAWaitOp>(*start->user_begin());
-  for (Operation *user : product.receive.getChannel().getUsers())
-    if (auto release = dyn_cast<attn_gpu::ReleaseOp>(user))
-      if (release->getBlock() == start->getBlock() &&
-          release.getSlot() == product.receive.getSlot())
-        product.release = release;
+  for (Operation *user : product.receive.getChannel().getUsers()) {
+    if (user->getBlock() != start->getBlock())
+      continue;
+    auto release = dyn_cast<attn_gpu::ReleaseOp>(user);
+    if (release && release.getSlot() == product.receive.getSlot())
+      product.release = release;
+    auto load = dyn_cast<attn_gpu::CooperativeLoadOp>(user);
+    if (load && load.getSlot() == product.receive.getSlot())
+      product.load = load;
+  }
   if (!product.wait || !product.release)
     return std::nullopt;
   return product;
@@ -143,11 +150,20 @@ static bool matchProducts(Iteration &iteration) {
 static void cut(Iteration &iteration) {
   Block *body = iteration.loop.getBody();
   Product &scores = iteration.scores, &values = iteration.values;
-  auto beforeScores = getSlice({scores.start, scores.release}, body);
-  auto beforeValues = getSlice({values.receive, values.release}, body);
+  SmallVector<Operation *> ofScores = {scores.start, scores.release};
+  SmallVector<Operation *> ofValues = {values.receive, values.release};
+  if (scores.load)
+    ofScores.push_back(scores.load);
+  if (values.load)
+    ofValues.push_back(values.load);
+  auto beforeScores = getSlice(ofScores, body);
+  auto beforeValues = getSlice(ofValues, body);
+  if (scores.load)
+    beforeScores.insert(scores.load);
   llvm::DenseSet<Operation *> products = {
-      scores.start, scores.wait, scores.release, values.receive,
-      values.start, values.wait, values.release, iteration.weights};
+      scores.start, scores.wait,    scores.release,
+      values.load,  values.receive, values.start,
+      values.wait,  values.release, iteration.weights};
   llvm::DenseSet<Value> followers = {
       iteration.loop.getRegionIterArg(iteration.accumulator)};
   for (Operation &op : body->without_terminator()) {
@@ -174,7 +190,12 @@ static bool canPipeline(Iteration &iteration) {
   scf::ForOp loop = iteration.loop;
   if (!iteration.values.wait.getResult().hasOneUse() ||
       !iteration.weights->hasOneUse() ||
-      !loop.getBody()->getOps<attn_gpu::TMALoadOp>().empty())
+      !loop.getBody()->getOps<attn_gpu::TMALoadOp>().empty() ||
+      !llvm::all_of(loop.getBody()->getOps<attn_gpu::CooperativeLoadOp>(),
+                    [&](attn_gpu::CooperativeLoadOp load) {
+                      return load == iteration.scores.load ||
+                             load == iteration.values.load;
+                    }))
     return false;
   // The values of a visit are found from its number alone, and its scores
   // without the accumulator, which is still being written.
@@ -255,6 +276,8 @@ Value Pipeliner::startValues(Iteration &iteration, Value visit, Value weights,
                              Value accumulator, IRMapping &mapping) {
   mapping.map(iteration.loop.getInductionVar(), visit);
   clone(iteration.beforeValues, mapping);
+  if (iteration.values.load)
+    builder.clone(*iteration.values.load, mapping);
   builder.clone(*iteration.values.receive, mapping);
   mapping.map(iteration.weights.getResult(), weights);
   mapping.map(iteration.values.start.getAccumulator(), accumulator);
@@ -381,8 +404,8 @@ void Pipeliner::run() {
 
   builder.setInsertionPointToEnd(&guard.getThenRegion().front());
   SmallVector<Value> state = buildPrologue();
-  Value from = arith::AddIOp::create(builder, loc, first.getLowerBound(),
-                                     first.getStep());
+  Value from = builder.createOrFold<arith::AddIOp>(loc, first.getLowerBound(),
+                                                   first.getStep());
   for (Iteration &iteration : chain) {
     if (iteration.loop != first)
       from = iteration.loop.getLowerBound();

@@ -56,13 +56,14 @@ void attn::buildKernelPipeline(OpPassManager &pm) {
   kernel.addPass(createAttnGuardHiddenValuesPass());
   kernel.addPass(createAttnAsyncCopiesPass());
   kernel.addPass(createAttnAsyncMatmulsPass());
-  kernel.addPass(createAttnPrefetchCopiesPass());
   kernel.addPass(createAttnSpecializeWarpgroupsPass());
   // What differs from worker to worker is out of the producer's reach.
   kernel.addPass(createAttnSkipAbsentRowsPass());
   kernel.addPass(createAttnSkipHiddenTilesPass());
   // The consumer's loops are free of copies only after specialization.
   kernel.addPass(createAttnOverlapSoftmaxPass());
+  // Where threads copy, how early depends on where the products ended up.
+  kernel.addPass(createAttnPrefetchCopiesPass());
   kernel.addPass(createAttnHoistToHostPass());
   kernel.addPass(createCSEPass());
 }

@@ -43,8 +43,11 @@ namespace {
 /// One channel's loads over the chain of loops, one a loop.
 struct Stream {
   SmallVector<CooperativeLoadOp> loads;
-  /// Visits between a load and its tile's use.
-  int64_t lookahead;
+  /// The visit whose tile a trip reads, from the number of the trip: behind by
+  /// one where the softmax of a visit overlaps the values of the one before.
+  int64_t offset = 0;
+  /// Trips between a load and its tile's use.
+  int64_t lookahead = 0;
   /// Per loop, the receive behind which the load goes.
   SmallVector<ReceiveOp> places;
 
@@ -63,18 +66,28 @@ private:
   bool findChain();
   bool findStreams();
   bool findPlaces(Stream &stream);
-  void createLoad(OpBuilder &builder, Stream &stream, Value number);
+  bool takeOuterLoads(Stream &stream);
+  void createLoad(OpBuilder &builder, Stream &stream, Value trip,
+                  bool alwaysExists);
   void createPrologue();
+  void createLoads(Stream &stream);
   void delayReceives();
 
   Block &block;
   SmallVector<scf::ForOp> loops;
+  int64_t firstTrip = 0;
   SmallVector<Stream> streams;
+  /// What holds the loops, in the body of the loop over tiles; and the number
+  /// of visits.
+  Operation *anchor = nullptr;
+  Value end;
+  /// Loads of visits in front of the loops and behind them.
+  SmallVector<CooperativeLoadOp> outerLoads;
 };
 
 } // namespace
 
-/// Loops that count visits one after the other, from the first on.
+/// Loops that count trips one after the other, from a constant on.
 bool Prefetcher::findChain() {
   for (auto loop : block.getOps<scf::ForOp>())
     if (!loop.getBody()->getOps<CooperativeLoadOp>().empty())
@@ -82,11 +95,21 @@ bool Prefetcher::findChain() {
   for (size_t i = 1; i < loops.size(); ++i)
     if (loops[i].getLowerBound() != loops[i - 1].getUpperBound())
       return false;
-  return !loops.empty() &&
-         getConstantIntValue(loops.front().getLowerBound()) == 0 &&
-         llvm::all_of(loops, [](scf::ForOp loop) {
-           return getConstantIntValue(loop.getStep()) == 1;
-         });
+  std::optional<int64_t> start =
+      loops.empty() ? std::nullopt
+                    : getConstantIntValue(loops.front().getLowerBound());
+  if (!start || !llvm::all_of(loops, [](scf::ForOp loop) {
+        return getConstantIntValue(loop.getStep()) == 1;
+      }))
+    return false;
+  firstTrip = *start;
+  end = loops.back().getUpperBound();
+  anchor = loops.front();
+  while (isa<scf::IfOp>(anchor->getParentOp()))
+    anchor = anchor->getParentOp();
+  // The number of visits must be known in front of the anchor.
+  Operation *def = end.getDefiningOp();
+  return !def || !anchor->isProperAncestor(def);
 }
 
 /// Whether `a` in `aLoop` is to its visit what `b` in `bLoop` is to its own.
@@ -110,10 +133,35 @@ static bool isSameFunction(Value a, scf::ForOp aLoop, Value b,
                       });
 }
 
+/// How far `number`, a sum with the trip of `loop`, is from that trip and what
+/// the loop does not change.
+static std::optional<int64_t> getOffset(Value number, scf::ForOp loop) {
+  if (number == loop.getInductionVar())
+    return 0;
+  Operation *op = number.getDefiningOp();
+  if (!op || !loop->isProperAncestor(op))
+    return std::nullopt;
+  if (isa<arith::SubIOp>(op)) {
+    std::optional<int64_t> rest = getOffset(op->getOperand(0), loop);
+    std::optional<int64_t> less = getConstantIntValue(op->getOperand(1));
+    return rest && less ? std::optional(*rest - *less) : std::nullopt;
+  }
+  if (!isa<arith::AddIOp>(op))
+    return std::nullopt;
+  std::optional<int64_t> left = getOffset(op->getOperand(0), loop);
+  std::optional<int64_t> right = getOffset(op->getOperand(1), loop);
+  return left ? left : right;
+}
+
 /// Groups the loads by channel: all loops must load it, and the same way.
 bool Prefetcher::findStreams() {
-  for (auto load : loops.front().getBody()->getOps<CooperativeLoadOp>())
-    streams.push_back({{load}, 0, {}});
+  for (auto load : loops.front().getBody()->getOps<CooperativeLoadOp>()) {
+    std::optional<int64_t> offset = getOffset(load.getSlot(), loops.front());
+    if (!offset)
+      return false;
+    streams.emplace_back().loads.push_back(load);
+    streams.back().offset = *offset;
+  }
   for (scf::ForOp loop : ArrayRef(loops).drop_front()) {
     auto loads = llvm::to_vector(loop.getBody()->getOps<CooperativeLoadOp>());
     if (loads.size() != streams.size())
@@ -142,6 +190,20 @@ static OpTy findOnly(Block *body, Value channel) {
     found = op;
   }
   return found;
+}
+
+/// Finds the loads outside of the loops: of the visits before the first trip's
+/// and after the last one's, which are then loaded ahead as well.
+bool Prefetcher::takeOuterLoads(Stream &stream) {
+  int64_t before = 0, after = 0;
+  for (auto load : block.getOps<CooperativeLoadOp>()) {
+    if (load.getChannel() != stream.first().getChannel())
+      continue;
+    outerLoads.push_back(load);
+    ++(load->isBeforeInBlock(loops.front()) ? before : after);
+  }
+  return before == firstTrip + stream.offset && after == -stream.offset &&
+         stream.lookahead >= -stream.offset;
 }
 
 /// The first receive behind the release, going around the loop.
@@ -175,92 +237,102 @@ bool Prefetcher::findPlaces(Stream &stream) {
   return true;
 }
 
-/// Loads the tile of visit `number`, if there is such a visit.
-void Prefetcher::createLoad(OpBuilder &builder, Stream &stream, Value number) {
+/// Loads what trip number `trip` reads, if there is such a visit.
+void Prefetcher::createLoad(OpBuilder &builder, Stream &stream, Value trip,
+                            bool alwaysExists) {
   CooperativeLoadOp load = stream.first();
   Location loc = load.getLoc();
   OpBuilder nested = builder;
-  // A loop's own visit exists.
-  if (!isa<BlockArgument>(number)) {
-    Value exists =
-        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, number,
-                              loops.back().getUpperBound());
+  if (!alwaysExists) {
+    Value visit = builder.createOrFold<arith::AddIOp>(
+        loc, trip, arith::ConstantIndexOp::create(builder, loc, stream.offset));
+    Value exists = arith::CmpIOp::create(builder, loc,
+                                         arith::CmpIPredicate::slt, visit, end);
     nested = scf::IfOp::create(builder, loc, exists).getThenBodyBuilder();
   }
-  scf::ForOp loop = loops.front();
   BackwardSliceOptions options;
   options.inclusive = true;
-  options.filter = [&](Operation *op) { return loop->isProperAncestor(op); };
+  options.omitBlockArguments = true;
+  options.filter = [&](Operation *op) { return anchor->isProperAncestor(op); };
   SetVector<Operation *> slice;
   (void)getBackwardSlice(load.getOperation(), &slice, options);
   IRMapping mapping;
-  mapping.map(loop.getInductionVar(), number);
+  mapping.map(loops.front().getInductionVar(), trip);
   for (Operation *op : slice)
     nested.clone(*op, mapping);
 }
 
 /// The first visits' tiles, in the order of their use.
 void Prefetcher::createPrologue() {
-  OpBuilder builder(loops.front());
-  Location loc = loops.front().getLoc();
-  int64_t most = 0;
+  OpBuilder builder(anchor);
+  Location loc = anchor->getLoc();
+  int64_t last = 0;
   for (Stream &stream : streams)
-    most = std::max(most, stream.lookahead);
-  for (int64_t number = 0; number < most; ++number)
+    last = std::max(last, firstTrip + stream.lookahead);
+  for (int64_t trip = 0; trip < last; ++trip)
     for (Stream &stream : streams)
-      if (number < stream.lookahead)
+      if (trip + stream.offset >= 0 && trip < firstTrip + stream.lookahead)
         createLoad(builder, stream,
-                   arith::ConstantIndexOp::create(builder, loc, number));
+                   arith::ConstantIndexOp::create(builder, loc, trip),
+                   /*alwaysExists=*/false);
+}
+
+/// Puts the loads of the loops where they belong.
+void Prefetcher::createLoads(Stream &stream) {
+  for (auto [loop, place] : llvm::zip_equal(loops, stream.places)) {
+    OpBuilder builder(place->getContext());
+    builder.setInsertionPointAfter(place);
+    Value trip = loop.getInductionVar();
+    if (stream.lookahead > 0)
+      trip =
+          arith::AddIOp::create(builder, place.getLoc(), trip,
+                                arith::ConstantIndexOp::create(
+                                    builder, place.getLoc(), stream.lookahead));
+    createLoad(builder, stream, trip,
+               /*alwaysExists=*/stream.lookahead + stream.offset <= 0);
+  }
 }
 
 /// Moves what waits for tiles read in front of the loops behind the first
 /// loads, so that all are on their way at once.
 void Prefetcher::delayReceives() {
-  Operation *loop = loops.front();
-  for (auto receive : llvm::make_early_inc_range(block.getOps<ReceiveOp>())) {
-    if (!receive->isBeforeInBlock(loop))
+  Block *outer = anchor->getBlock();
+  for (auto receive : llvm::make_early_inc_range(outer->getOps<ReceiveOp>())) {
+    if (!receive->isBeforeInBlock(anchor))
       break;
     SetVector<Operation *> waiting;
     getForwardSlice(receive.getOperation(), &waiting,
                     ForwardSliceOptions([&](Operation *op) {
-                      return op->getBlock() == &block &&
-                             op->isBeforeInBlock(loop);
+                      return op->getBlock() == outer &&
+                             op->isBeforeInBlock(anchor);
                     }));
     if (llvm::any_of(waiting, [](Operation *op) { return !isPure(op); }))
       continue;
     waiting.insert(receive);
     SmallVector<Operation *> inOrder;
-    for (Operation &op : block)
+    for (Operation &op : *outer)
       if (waiting.contains(&op))
         inOrder.push_back(&op);
     for (Operation *op : inOrder)
-      op->moveBefore(loop);
+      op->moveBefore(anchor);
   }
 }
 
 std::optional<StringRef> Prefetcher::run() {
   if (!findChain())
-    return "expected loops that count visits one after the other";
+    return "expected loops that count trips one after the other";
   if (!findStreams())
     return "expected the loops to load the same tiles of each visit";
   for (Stream &stream : streams)
-    if (!findPlaces(stream))
+    if (!findPlaces(stream) || !takeOuterLoads(stream))
       return "expected one receive and one release behind each load";
   createPrologue();
   delayReceives();
-  for (Stream &stream : streams) {
-    for (auto [loop, place] : llvm::zip_equal(loops, stream.places)) {
-      OpBuilder builder(place->getContext());
-      builder.setInsertionPointAfter(place);
-      Value number = loop.getInductionVar();
-      if (stream.lookahead > 0)
-        number = arith::AddIOp::create(
-            builder, place.getLoc(), number,
-            arith::ConstantIndexOp::create(builder, place.getLoc(),
-                                           stream.lookahead));
-      createLoad(builder, stream, number);
-    }
-  }
+  // Each goes right behind its place: the first stream last, to come first.
+  for (Stream &stream : llvm::reverse(streams))
+    createLoads(stream);
+  for (CooperativeLoadOp load : outerLoads)
+    load.erase();
   for (Stream &stream : streams)
     for (CooperativeLoadOp load : stream.loads)
       load.erase();
@@ -275,9 +347,10 @@ struct AttnPrefetchCopies
     gpu::GPUFuncOp kernel = getOperation();
     SetVector<Block *> blocks;
     kernel.walk([&](CooperativeLoadOp load) {
-      if (auto loop = dyn_cast<scf::ForOp>(load->getParentOp()))
-        if (isa<scf::ForOp>(loop->getParentOp()))
-          blocks.insert(loop->getBlock());
+      auto loop = dyn_cast<scf::ForOp>(load->getParentOp());
+      // The outer loop is that over tiles.
+      if (loop && loop->getParentOfType<scf::ForOp>())
+        blocks.insert(loop->getBlock());
     });
     for (Block *block : blocks)
       if (std::optional<StringRef> reason = Prefetcher(*block).run())

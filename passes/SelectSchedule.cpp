@@ -29,9 +29,12 @@ namespace {
 struct Candidate {
   int64_t headDim;
   int64_t rows, keys, workers, queryStages, stages;
+  bool overlap;
   /// Whether one block walks many tiles, where they are of one length and where
   /// a mask makes them differ.
   bool persistent, maskedPersistent;
+  /// Blocks that a multiprocessor must have shared memory for.
+  int64_t blocks;
 };
 
 /// Measured on an H200: three consumers feed more rows from every byte of K and
@@ -40,20 +43,26 @@ struct Candidate {
 /// the memory is better spent on rings of 4 slots, which let consumers drift
 /// apart (10 % at 2048 keys). Rings of 3 cost a division (5 %).
 constexpr Candidate kFA3Candidates[] = {
-    {64, 192, 128, 3, 2, 2, true, true},  {96, 192, 96, 3, 2, 2, true, true},
-    {128, 192, 80, 3, 1, 4, true, true},  {128, 128, 128, 2, 1, 2, true, false},
-    {192, 128, 96, 2, 1, 2, true, false}, {256, 128, 80, 2, 1, 2, true, false},
-    {256, 128, 64, 2, 1, 2, true, false},
+    {64, 192, 128, 3, 2, 2, true, true, true, 1},
+    {96, 192, 96, 3, 2, 2, true, true, true, 1},
+    {128, 192, 80, 3, 1, 4, true, true, true, 1},
+    {128, 128, 128, 2, 1, 2, true, true, false, 1},
+    {192, 128, 96, 2, 1, 2, true, true, false, 1},
+    {256, 128, 80, 2, 1, 2, true, true, false, 1},
+    {256, 128, 64, 2, 1, 2, true, true, false, 1},
 };
 
 /// Four warps, one for each scheduler of a multiprocessor, leave a thread all
-/// the registers it can name, and the second block of the multiprocessor
-/// computes while the first waits. 32 rows a warp read K and V from shared
-/// memory half as often as 16, as long as their accumulators fit.
+/// the registers it can name, and a second block computes while the first
+/// waits. 32 rows a warp read K and V from shared memory half as often as 16,
+/// as long as their accumulators fit. Measured on an H200 with sm_80's code:
+/// the overlap gives 12 % at head dim 64; from 96 on, its registers do not fit
+/// beside 64 keys, which are worth more (128: 16 % over 32 keys).
 constexpr Candidate kFA2Candidates[] = {
-    {64, 128, 64, 4, 1, 2, false, false},
-    {128, 128, 64, 4, 1, 1, false, false},
-    {256, 64, 64, 4, 1, 1, false, false},
+    {64, 128, 64, 4, 1, 2, true, false, false, 2},
+    {128, 128, 64, 4, 1, 1, false, false, false, 2},
+    {128, 128, 32, 4, 1, 1, false, false, false, 2},
+    {256, 64, 64, 4, 1, 1, false, false, false, 1},
 };
 
 /// Registers of producer and consumer, by the number of consumers. Together
@@ -216,8 +225,9 @@ static void checkFA2(ScheduleAttr schedule, const ScheduleQuery &query,
   if (schedule.getRowsPerWorker() % kRowsPerWarp != 0)
     reasons.add("expected a multiple of {0} rows per warp, but got {1}",
                 kRowsPerWarp, schedule.getRowsPerWorker());
-  if (schedule.getOverlap())
-    reasons.add("overlap needs asynchronous matmuls, which style fa2 lacks");
+  if (schedule.getOverlap() && schedule.getStages() < 2)
+    reasons.add("overlap needs 2 stages, since the values of a tile are read "
+                "beside the scores of the next");
   checkThreads(schedule.getWorkers() * TargetInfo::threadsPerWarp, target,
                reasons);
 }
@@ -278,8 +288,30 @@ static ScheduleAttr createSchedule(MLIRContext *context, Style style,
   return ScheduleAttr::get(context, style, query.target, candidate.rows,
                            candidate.keys, candidate.workers,
                            candidate.queryStages, candidate.stages, registers,
-                           /*overlap=*/isFA3, kRescaleThreshold, persistent,
+                           candidate.overlap, kRescaleThreshold, persistent,
                            /*descending=*/query.isMasked);
+}
+
+/// What speaks against a candidate; empty if nothing.
+static std::string checkCandidate(const Candidate &candidate,
+                                  ScheduleAttr schedule,
+                                  const ScheduleQuery &query) {
+  int64_t headDim = std::max(query.headDimQK, query.headDimVO);
+  if (headDim > candidate.headDim)
+    return llvm::formatv("meant for head dims up to {0}, but got {1}",
+                         candidate.headDim, headDim);
+  std::string refusal = checkSchedule(schedule, query);
+  if (!refusal.empty())
+    return refusal;
+  const TargetInfo &target = *lookupTarget(query.target);
+  int64_t blocks =
+      target.sharedBytesPerMultiprocessor /
+      (getSharedBytes(schedule, query) + target.sharedBytesReserved);
+  if (blocks < candidate.blocks)
+    return llvm::formatv("meant for {0} blocks per multiprocessor, but shared "
+                         "memory is enough for {1}",
+                         candidate.blocks, blocks);
+  return "";
 }
 
 ScheduleDecision mlir::attn::selectSchedule(MLIRContext *context,
@@ -296,12 +328,7 @@ ScheduleDecision mlir::attn::selectSchedule(MLIRContext *context,
     candidates = kFA2Candidates;
   for (const Candidate &candidate : candidates) {
     ScheduleAttr schedule = createSchedule(context, style, candidate, query);
-    std::string refusal =
-        headDim > candidate.headDim
-            ? llvm::formatv("meant for head dims up to {0}, but got {1}",
-                            candidate.headDim, headDim)
-                  .str()
-            : checkSchedule(schedule, query);
+    std::string refusal = checkCandidate(candidate, schedule, query);
     if (!refusal.empty()) {
       decision.refusals.push_back({schedule, refusal});
       continue;

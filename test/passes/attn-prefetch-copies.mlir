@@ -134,7 +134,7 @@ gpu.module @kernels {
   // CHECK-LABEL: gpu.func @negative_gap
   // CHECK: scf.for
   // CHECK-NEXT: scf.for
-  // expected-remark @below {{not prefetched: expected loops that count visits one after the other}}
+  // expected-remark @below {{not prefetched: expected loops that count trips one after the other}}
   gpu.func @negative_gap(%K: !tensor, %m: index, %n: index) kernel {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index

@@ -25,7 +25,7 @@ func.func @unknown_target(%t: !t, %scale: f32) {
 #o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
 !t = memref<?x?x?x64xbf16>
 func.func @fa2_overlap(%t: !t, %scale: f32) {
-  // expected-error @below {{schedule does not fit: overlap needs asynchronous matmuls, which style fa2 lacks}}
+  // expected-error @below {{schedule does not fit: overlap needs 2 stages, since the values of a tile are read beside the scores of the next}}
   attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%scale)
       outs(%t : !t)
       schedule(#attn.schedule<style = fa2, target = "sm_80", rows = 128,

@@ -2,7 +2,7 @@
 // RUN: attn-opt %s --attn-select-schedule=target=sm_90a | FileCheck %s --check-prefix=FA3
 // RUN: not attn-opt %s --attn-select-schedule=target=tpu 2>&1 | FileCheck %s --check-prefix=NONE
 
-// CHECK: style = fa2, target = "sm_80", {{.*}} registers = [], overlap = false
+// CHECK: style = fa2, target = "sm_80", {{.*}} registers = [], overlap = true
 // FA3: style = fa3, target = "sm_90a"
 // NONE: no schedule for head dim 64 fits tpu
 // NONE-COUNT-7: note: {{.*}}: expected a known target, but got tpu
