@@ -329,14 +329,17 @@ Step wait(Context &context, const Inst &inst) {
   uint64_t addresses[warpLanes];
   context.addresses(inst.operands[1], addresses);
   uint32_t over = 0;
-  uint64_t key = 0;
+  uint64_t key = 0, found = 0;
+  Mbarrier *barrier = nullptr;
   for (uint32_t rest = context.mask; rest; rest &= rest - 1) {
     unsigned lane = firstLane(rest);
     uint64_t address = sharedAddress(addresses[lane], inst.space);
-    Mbarrier *barrier =
-        findMbarrier(context, inst, static_cast<int>(lane), address);
+    // Mostly all lanes wait for the same one.
+    if (!barrier || address != found)
+      barrier = findMbarrier(context, inst, static_cast<int>(lane), address);
     if (!barrier)
       return Step::Fault;
+    found = address;
     uint64_t value = valueAt(context, inst.operands[2], lane);
     if (isOver(inst, *barrier, value)) {
       over |= 1u << lane;

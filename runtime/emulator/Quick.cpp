@@ -122,8 +122,9 @@ private:
   std::map<const uint32_t *, uint32_t> constants_;
 };
 
-/// After so many polls a fragment's turn is over.
-constexpr uint64_t pollsPerTurn = 16;
+/// After so many polls a fragment's turn is over: what it polls for is for
+/// others to do.
+constexpr uint64_t pollsPerTurn = 1;
 
 class Runner {
 public:

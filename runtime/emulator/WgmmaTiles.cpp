@@ -225,6 +225,39 @@ ATTN_INLINE void multiplyRowsInline(const float (*a)[warpLanes],
     multiplyBlock<2>(a, b + i, sums + i, accumulate);
 }
 
+/// Register r of lane l holds column l / 4, rows 2 (l % 4) + 8 r and the next.
+ATTN_INLINE void readRegisterBInline(const uint32_t *const (&registers)[2],
+                                     Type type, ColumnsOfB b) {
+  // By register and half of it, by lane.
+  float values[2][2][warpLanes];
+  for (unsigned r = 0; r < 2; ++r)
+    for (unsigned e = 0; e < 2; ++e)
+      for (unsigned half = 0; half < 2; ++half) {
+        U32x16 bits = loadVector<U32x16>(registers[r] + 16 * half);
+        storeVector(values[r][e] + 16 * half,
+                    widen((bits >> (16 * e)) & 0xffff, type));
+      }
+  for (unsigned odd = 0; odd < 2; ++odd) {
+    // Row q is column 2 q + odd; its group 2 r + e has the rows of that half.
+    float rows[4][4][4];
+    for (unsigned q = 0; q < 4; ++q)
+      for (unsigned group = 0; group < 4; ++group)
+        std::memcpy(rows[q][group],
+                    values[group / 2][group % 2] + 4 * (2 * q + odd), 16);
+    F32x16 vectors[4];
+    for (unsigned q = 0; q < 4; ++q)
+      vectors[q] = loadVector<F32x16>(rows[q]);
+    transpose(vectors);
+    for (unsigned pair = 0; pair < 4; ++pair) {
+      storeVector(rows[pair], vectors[pair]);
+      for (unsigned group = 0; group < 4; ++group) {
+        unsigned k = 2 * pair + 8 * (group / 2) + group % 2;
+        std::memcpy(b[odd][k % 4][k / 4], rows[pair][group], 16);
+      }
+    }
+  }
+}
+
 // Vectors cannot be passed between functions for different processors, so that
 // only the outermost functions are compiled for each.
 
@@ -253,6 +286,11 @@ ATTN_MULTIVERSION void multiplyRows(const float (*a)[warpLanes],
                                     float *const *sums, unsigned count,
                                     bool accumulate) {
   multiplyRowsInline(a, b, sums, count, accumulate);
+}
+
+ATTN_MULTIVERSION void readRegisterB(const uint32_t *const (&registers)[2],
+                                     Type type, ColumnsOfB b) {
+  readRegisterBInline(registers, type, b);
 }
 
 } // namespace
@@ -298,6 +336,10 @@ bool WgmmaTiles::readB(const Shared &shared, const MatrixDescriptor &descriptor,
               : readStraightB(chunks, 8 * group, type, scale, b_[group])))
       return false;
   return true;
+}
+
+void WgmmaTiles::readB(const uint32_t *const (&registers)[2], Type type) {
+  readRegisterB(registers, type, b_[0]);
 }
 
 void WgmmaTiles::multiply(unsigned warp, unsigned n,

@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// For runs without checks. The operands become floats in an order that a block
-// of accumulators can read: lane l of a warp has the row l / 4 and the columns
-// 2 (l % 4) and the next, so a column pair is 4 values that all rows share.
+// For runs without checks; mma.m16n8k16 is the same for one warp and 8 columns.
+// The operands become floats in an order that a block of accumulators can read:
+// lane l of a warp has the row l / 4 and the columns 2 (l % 4) and the next, so
+// a column pair is 4 values that all rows share.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,6 +36,9 @@ public:
              bool transposed, Type type, float scale);
   bool readB(const Shared &shared, const MatrixDescriptor &descriptor,
              unsigned n, bool transposed, Type type, float scale);
+
+  /// The two B registers of an mma.m16n8k16.
+  void readB(const uint32_t *const (&registers)[2], Type type);
 
   /// Adds a warp's part of the product to its n / 2 accumulators, or sets them.
   void multiply(unsigned warp, unsigned n, uint32_t *const *accumulators,
