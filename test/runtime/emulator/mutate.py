@@ -19,9 +19,11 @@ import subprocess
 import tempfile
 
 MAY_GO_UNSEEN = {"wgmma.fence", "fence.proxy.async", "fence.mbarrier_init", "setmaxnreg"}
+# Without a copy by threads, which announces no bytes, a stage just keeps what it had.
+MAY_BE_WRONG = {"cp.async"}
 
 # A statement of the kind and its guard, up to the semicolon.
-STATEMENT = r"(?:@!?[%\w$]+\s+)?\b{}[^;]*;"
+STATEMENT = r"(?:@!?[%\w$]+\s+)?(?<![\w.]){}[^;]*;"
 
 # (what, opcode, replacement of the match; None removes it)
 MUTATIONS = [
@@ -38,11 +40,14 @@ MUTATIONS = [
     ("mbarrier.arrive.expect_tx", r"mbarrier\.arrive\.expect_tx", None),
     ("expect_tx without its bytes", r"mbarrier\.arrive\.expect_tx",
      lambda s: re.sub(r",[^,;]*;$", ";", s.replace(".expect_tx", ""))),
-    ("mbarrier wait", r"mbarrier\.try_wait",
+    ("mbarrier wait", r"mbarrier\.(?:try|test)_wait",
      lambda s: f"setp.eq.u32 {re.search(r'b64 +([%a-zA-Z_$0-9]+)', s)[1]}, 0, 0;"),
     ("cp.async.bulk.tensor", r"cp\.async\.bulk\.tensor", None),
     ("cp.async.bulk.commit_group", r"cp\.async\.bulk\.commit_group", None),
     ("cp.async.bulk.wait_group", r"cp\.async\.bulk\.wait_group", None),
+    ("cp.async.mbarrier.arrive", r"cp\.async\.mbarrier\.arrive", None),
+    ("cp.async.mbarrier.arrive, twice", r"cp\.async\.mbarrier\.arrive", lambda s: s + " " + s),
+    ("cp.async", r"cp\.async\.c[ag]\.", None),
     ("cp.async.commit_group", r"cp\.async\.commit_group", None),
     ("cp.async.wait", r"cp\.async\.wait", None),
     ("barrier", r"(?:bar|barrier)\.(?!warp)", None),
@@ -139,7 +144,8 @@ def main():
     print(f"{'removed':32}", *(f"{kind:>7}" for kind in kinds))
     for what, counts in [*table.items(), ("all", sum(table.values(), collections.Counter()))]:
         print(f"{what:32}", *(f"{counts[kind]:7}" for kind in kinds))
-    missed = [what for what, counts in table.items() if counts["wrong"] + counts["unseen"] and what not in MAY_GO_UNSEEN]
+    missed = [what for what, counts in table.items()
+              if (counts["wrong"] and what not in MAY_BE_WRONG or counts["unseen"]) and what not in MAY_GO_UNSEEN]
     if missed:
         raise SystemExit("not caught: " + ", ".join(missed))
 
