@@ -23,6 +23,9 @@ using namespace mlir::attn;
 /// Columns that a product works on at a time: as many as stay in the vector
 /// registers of a CPU over the whole inner dimension.
 static constexpr int64_t kColumns = 32;
+/// Terms that are added up one by one. Every addition rounds a sum that may be
+/// much larger than what is left in the end; short sums are rounded less.
+static constexpr int64_t kTerms = 32;
 
 Type mlir::attn::getRowType(VectorType tile) {
   if (tile.getRank() == 1)
@@ -412,12 +415,37 @@ struct RowProduct {
   /// Of the inner dimension.
   Value begin, end;
 
-  /// accumulator + left * the columns of the matrix from `column` on.
+  /// Where all terms are added up one by one.
+  bool isShort;
+
+  /// accumulator + left * the columns of the matrix from `column` on. A long
+  /// sum is one of sums of `kTerms` terms each.
   Value build(OpBuilder &builder, Value column, Value accumulator) {
-    auto type = cast<VectorType>(accumulator.getType());
-    Value one = createIndex(builder, loc, 1);
+    if (isShort)
+      return addTerms(builder, column, begin, end, accumulator);
+    Value step = createIndex(builder, loc, kTerms);
     auto loop = scf::ForOp::create(
-        builder, loc, begin, end, one, accumulator,
+        builder, loc, begin, end, step, accumulator,
+        [&](OpBuilder &nested, Location, Value first, ValueRange carried) {
+          Value last = arith::MinSIOp::create(
+              nested, loc, arith::AddIOp::create(nested, loc, first, step),
+              end);
+          Value none = arith::ConstantOp::create(
+              nested, loc, nested.getZeroAttr(accumulator.getType()));
+          Value part = addTerms(nested, column, first, last, none);
+          Value sum = arith::AddFOp::create(nested, loc, carried.front(), part);
+          scf::YieldOp::create(nested, loc, sum);
+        });
+    return loop.getResult(0);
+  }
+
+private:
+  /// The terms in [from, to) on top of `accumulator`.
+  Value addTerms(OpBuilder &builder, Value column, Value from, Value to,
+                 Value accumulator) {
+    auto type = cast<VectorType>(accumulator.getType());
+    auto loop = scf::ForOp::create(
+        builder, loc, from, to, createIndex(builder, loc, 1), accumulator,
         [&](OpBuilder &nested, Location, Value inner, ValueRange carried) {
           SmallVector<Value> indices(leftIndices);
           indices.push_back(inner);
@@ -455,8 +483,9 @@ FailureOr<Value> RowEmitter::emitProduct(vector::ContractionOp op) {
   Value matrix = memory.matrices.lookup(op.getRhs());
   if (failed(left) || failed(keys) || failed(accumulator))
     return failure();
-  RowProduct product{loc,    left->first, left->second,
-                     matrix, keys->first, keys->second};
+  bool isShort = op.getLhsType().getDimSize(1) <= kTerms;
+  RowProduct product{loc,         left->first,  left->second, matrix,
+                     keys->first, keys->second, isShort};
   auto type = cast<VectorType>(accumulator->getType());
   Value zero = createIndex(builder, loc, 0);
   int64_t step = getStep(type.getDimSize(0));

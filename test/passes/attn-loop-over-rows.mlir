@@ -203,6 +203,31 @@ func.func @wide_product(%x: memref<?x4xf32>, %y: memref<?x48xf32>, %o: memref<?x
   return
 }
 
+// A long sum is a sum of short ones.
+// CHECK-LABEL: @long_product
+// CHECK: scf.for %[[FIRST:[^ ]*]] = %{{.*}} to %[[END:[^ ]*]] step %[[STEP:[^ ]*]] iter_args(%[[SUM:[^ ]*]] =
+// CHECK:   %[[NEXT:[^ ]*]] = arith.addi %[[FIRST]], %[[STEP]]
+// CHECK:   %[[LAST:[^ ]*]] = arith.minsi %[[NEXT]], %[[END]]
+// CHECK:   %[[PART:[^ ]*]] = scf.for %{{.*}} = %[[FIRST]] to %[[LAST]]
+// CHECK:   arith.addf %[[SUM]], %[[PART]]
+func.func @long_product(%x: memref<?x48xf32>, %y: memref<?x8xf32>, %o: memref<?x8xf32>, %n: index) {
+  scf.forall (%i) in (%n) {
+    %c0 = arith.constant 0 : index
+    %pad = arith.constant 0.0 : f32
+    %zero = arith.constant dense<0.0> : vector<16x8xf32>
+    %a = vector.transfer_read %x[%i, %c0], %pad {in_bounds = [true, true]}
+        : memref<?x48xf32>, vector<16x48xf32>
+    %b = vector.transfer_read %y[%c0, %c0], %pad {in_bounds = [true, true]}
+        : memref<?x8xf32>, vector<48x8xf32>
+    %c = vector.contract {indexing_maps = [#a, #b, #c],
+                          iterator_types = ["parallel", "parallel", "reduction"]}
+        %a, %b, %zero : vector<16x48xf32>, vector<48x8xf32> into vector<16x8xf32>
+    vector.transfer_write %c, %o[%i, %c0] {in_bounds = [true, true]}
+        : vector<16x8xf32>, memref<?x8xf32>
+  }
+  return
+}
+
 // CHECK-LABEL: @negative_loop_without_tiles
 // CHECK: scf.forall
 // CHECK-NEXT: memref.store
