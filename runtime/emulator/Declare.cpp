@@ -13,10 +13,6 @@
 using namespace attn::runtime;
 using namespace attn::runtime::emulator;
 
-static std::string quote(std::string_view text) {
-  return "'" + std::string(text.substr(0, 60)) + "'";
-}
-
 static uint64_t alignUp(uint64_t value, uint64_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
 }

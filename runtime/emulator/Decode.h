@@ -33,6 +33,11 @@ using SymbolTable = std::map<std::string_view, Symbol>;
 
 class Decoder;
 
+/// For messages: 'text', the beginning of a long one.
+inline std::string quote(std::string_view text) {
+  return "'" + std::string(text.substr(0, 60)) + "'";
+}
+
 struct Opcode {
   const char *name;
   InstClass cls;
