@@ -64,6 +64,9 @@ public:
 
 private:
   bool findChain();
+  bool findAnchor();
+  bool isSameLoad(CooperativeLoadOp a, OpFoldResult aTrip, CooperativeLoadOp b,
+                  scf::ForOp bLoop);
   bool findStreams();
   bool findPlaces(Stream &stream);
   bool takeOuterLoads(Stream &stream);
@@ -104,20 +107,38 @@ bool Prefetcher::findChain() {
     return false;
   firstTrip = *start;
   end = loops.back().getUpperBound();
+  return true;
+}
+
+/// Whether `branch` is taken exactly if there is a visit.
+static bool isTakenForVisits(scf::IfOp branch, Value end) {
+  auto compare = branch.getCondition().getDefiningOp<arith::CmpIOp>();
+  return compare && compare.getPredicate() == arith::CmpIPredicate::sgt &&
+         compare.getLhs() == end && isZeroInteger(compare.getRhs());
+}
+
+/// Goes out of the branches around the loops. What is loaded in front of them
+/// must be received, so nothing but the number of visits may lead there.
+bool Prefetcher::findAnchor() {
   anchor = loops.front();
-  while (isa<scf::IfOp>(anchor->getParentOp()))
-    anchor = anchor->getParentOp();
+  while (auto branch = dyn_cast<scf::IfOp>(anchor->getParentOp())) {
+    if (!isTakenForVisits(branch, end) ||
+        anchor->getParentRegion() != &branch.getThenRegion())
+      return false;
+    anchor = branch;
+  }
   // The number of visits must be known in front of the anchor.
   Operation *def = end.getDefiningOp();
   return !def || !anchor->isProperAncestor(def);
 }
 
-/// Whether `a` in `aLoop` is to its visit what `b` in `bLoop` is to its own.
-static bool isSameFunction(Value a, scf::ForOp aLoop, Value b,
-                           scf::ForOp bLoop) {
-  if (a == aLoop.getInductionVar() || b == bLoop.getInductionVar())
-    return a == aLoop.getInductionVar() && b == bLoop.getInductionVar();
-  if (a == b && !aLoop->isAncestor(a.getParentBlock()->getParentOp()))
+/// Whether `a` is to `aTrip` what `b` is to `bTrip`, by ops that can be
+/// repeated in front of `anchor`.
+static bool isSameFunction(Value a, OpFoldResult aTrip, Value b, Value bTrip,
+                           Operation *anchor) {
+  if (b == bTrip)
+    return isEqualConstantIntOrValue(a, aTrip);
+  if (a == b && !anchor->isAncestor(a.getParentBlock()->getParentOp()))
     return true;
   Operation *aOp = a.getDefiningOp(), *bOp = b.getDefiningOp();
   return aOp && bOp && isMemoryEffectFree(aOp) && aOp->getNumRegions() == 0 &&
@@ -129,7 +150,20 @@ static bool isSameFunction(Value a, scf::ForOp aLoop, Value b,
          llvm::all_of(llvm::zip(aOp->getOperands(), bOp->getOperands()),
                       [&](auto pair) {
                         auto [x, y] = pair;
-                        return isSameFunction(x, aLoop, y, bLoop);
+                        return isSameFunction(x, aTrip, y, bTrip, anchor);
+                      });
+}
+
+/// Whether `a` loads for `aTrip` what `b` does for the trips of its loop.
+bool Prefetcher::isSameLoad(CooperativeLoadOp a, OpFoldResult aTrip,
+                            CooperativeLoadOp b, scf::ForOp bLoop) {
+  return a->getAttrDictionary() == b->getAttrDictionary() &&
+         a->getNumOperands() == b->getNumOperands() &&
+         llvm::all_of(llvm::zip(a->getOperands(), b->getOperands()),
+                      [&](auto pair) {
+                        auto [x, y] = pair;
+                        return isSameFunction(x, aTrip, y,
+                                              bLoop.getInductionVar(), anchor);
                       });
 }
 
@@ -171,10 +205,9 @@ bool Prefetcher::findStreams() {
   }
   for (Stream &stream : streams)
     for (auto [load, loop] : llvm::zip_equal(stream.loads, loops))
-      for (auto [a, b] :
-           llvm::zip_equal(stream.first()->getOperands(), load->getOperands()))
-        if (!isSameFunction(a, loops.front(), b, loop))
-          return false;
+      if (!isSameLoad(stream.first(), loops.front().getInductionVar(), load,
+                      loop))
+        return false;
   return true;
 }
 
@@ -199,8 +232,14 @@ bool Prefetcher::takeOuterLoads(Stream &stream) {
   for (auto load : block.getOps<CooperativeLoadOp>()) {
     if (load.getChannel() != stream.first().getChannel())
       continue;
+    OpFoldResult trip = end;
+    if (!load->isBeforeInBlock(loops.front()))
+      ++after;
+    else
+      trip = Builder(load).getIndexAttr(before++ - stream.offset);
+    if (after > 1 || !isSameLoad(load, trip, stream.first(), loops.front()))
+      return false;
     outerLoads.push_back(load);
-    ++(load->isBeforeInBlock(loops.front()) ? before : after);
   }
   return before == firstTrip + stream.offset && after == -stream.offset &&
          stream.lookahead >= -stream.offset;
@@ -321,11 +360,17 @@ void Prefetcher::delayReceives() {
 std::optional<StringRef> Prefetcher::run() {
   if (!findChain())
     return "expected loops that count trips one after the other";
+  if (!findAnchor())
+    return "expected the loops to run whenever there is a visit";
   if (!findStreams())
     return "expected the loops to load the same tiles of each visit";
   for (Stream &stream : streams)
-    if (!findPlaces(stream) || !takeOuterLoads(stream))
+    if (!findPlaces(stream))
       return "expected one receive and one release behind each load";
+  for (Stream &stream : streams)
+    if (!takeOuterLoads(stream))
+      return "expected loads of the visits before the first trip and after the "
+             "last";
   createPrologue();
   delayReceives();
   // Each goes right behind its place: the first stream last, to come first.

@@ -148,4 +148,77 @@ gpu.module @kernels {
     }
     gpu.return
   }
+
+  // The load in front of the loop is not that of visit 0.
+  // CHECK-LABEL: gpu.func @negative_other_first_tile
+  // CHECK: scf.if
+  // CHECK: attn_gpu.cooperative_load %{{.*}}[%c5
+  // CHECK: scf.for
+  // CHECK-NEXT: attn_gpu.cooperative_load
+  // expected-remark @below {{not prefetched: expected loads of the visits before the first trip and after the last}}
+  gpu.func @negative_other_first_tile(%K: !tensor, %n: index) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c5 = arith.constant 5 : index
+    %k = attn_gpu.channel consumers(1) : !ring2
+    scf.for %tile = %c0 to %n step %c1 {
+      %any = arith.cmpi sgt, %n, %c0 : index
+      scf.if %any {
+        attn_gpu.cooperative_load %K[%c5, %c0] rows(0) to %k[%c0] : !tensor to !ring2
+        %0 = attn_gpu.receive %k[%c0] : !ring2
+        attn_gpu.release %k[%c0] : !ring2
+        scf.for %i = %c1 to %n step %c1 {
+          attn_gpu.cooperative_load %K[%i, %c0] rows(0) to %k[%i] : !tensor to !ring2
+          %1 = attn_gpu.receive %k[%i] : !ring2
+          attn_gpu.release %k[%i] : !ring2
+        }
+      }
+    }
+    gpu.return
+  }
+
+  // What is loaded in front of the branch might never be received.
+  // CHECK-LABEL: gpu.func @negative_other_branch
+  // CHECK: scf.for
+  // CHECK-NEXT: scf.if
+  // expected-remark @below {{not prefetched: expected the loops to run whenever there is a visit}}
+  gpu.func @negative_other_branch(%K: !tensor, %taken: i1, %n: index) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %k = attn_gpu.channel consumers(1) : !ring2
+    scf.for %tile = %c0 to %n step %c1 {
+      scf.if %taken {
+        scf.for %i = %c0 to %n step %c1 {
+          attn_gpu.cooperative_load %K[%i, %c0] rows(0) to %k[%i] : !tensor to !ring2
+          %0 = attn_gpu.receive %k[%i] : !ring2
+          attn_gpu.release %k[%i] : !ring2
+        }
+      }
+    }
+    gpu.return
+  }
+
+  // The row is not yet in memory in front of the branch.
+  // CHECK-LABEL: gpu.func @negative_coordinate_from_memory
+  // CHECK: scf.if
+  // CHECK-NEXT: memref.store
+  // expected-remark @below {{not prefetched: expected the loops to load the same tiles of each visit}}
+  gpu.func @negative_coordinate_from_memory(%K: !tensor, %m: memref<index>, %n: index) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %k = attn_gpu.channel consumers(1) : !ring2
+    scf.for %tile = %c0 to %n step %c1 {
+      %any = arith.cmpi sgt, %n, %c0 : index
+      scf.if %any {
+        memref.store %tile, %m[] : memref<index>
+        %row = memref.load %m[] : memref<index>
+        scf.for %i = %c0 to %n step %c1 {
+          attn_gpu.cooperative_load %K[%row, %c0] rows(0) to %k[%i] : !tensor to !ring2
+          %0 = attn_gpu.receive %k[%i] : !ring2
+          attn_gpu.release %k[%i] : !ring2
+        }
+      }
+    }
+    gpu.return
+  }
 }
