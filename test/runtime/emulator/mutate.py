@@ -110,7 +110,7 @@ def artifact(arguments):
     if not arguments.attnc:
         raise SystemExit("expected a manifest or --attnc")
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([arguments.attnc, "compile", arguments.spec, "-o", folder], check=True)
+        subprocess.run([arguments.attnc, "compile", arguments.module or arguments.spec, "-o", folder], check=True)
         (path,) = pathlib.Path(folder).glob("*.json")
         manifest = json.loads(path.read_text())
         return manifest, (path.parent / manifest["files"]["ptx"]).read_text()
@@ -122,6 +122,7 @@ def main():
     parser.add_argument("--attnc", help="the program attnc, to compile the spec")
     parser.add_argument("--launch", required=True, help="the program attn-launch")
     parser.add_argument("--spec", required=True)
+    parser.add_argument("--module", help="a module with the spec's attention and a schedule, to compile in its place")
     parser.add_argument("--shape", required=True, action="append", help="may be repeated: a mutant needs to fail on one")
     parser.add_argument("--seeds", type=int, default=2, help="orders of warps to try")
     parser.add_argument("--jobs", type=int, default=2)
