@@ -29,7 +29,9 @@ def AttnSelectSchedulePass
   }];
   let options = [
     Option<"target", "target", "std::string", "\"sm_90a\"",
-           "the target to decide for, e.g. sm_90a">
+           "the target to decide for, e.g. sm_90a">,
+    Option<"style", "style", "std::string", "\"\"",
+           "fa2 or fa3; empty: what suits the target best">
   ];
   let dependentDialects = ["::mlir::attn::AttnDialect"];
 }

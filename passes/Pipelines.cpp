@@ -27,8 +27,8 @@ using namespace mlir::attn;
 
 void attn::buildSchedulePipeline(OpPassManager &pm,
                                  const PipelineOptions &options) {
-  pm.addNestedPass<func::FuncOp>(
-      createAttnSelectSchedulePass({options.target.getValue()}));
+  pm.addNestedPass<func::FuncOp>(createAttnSelectSchedulePass(
+      {options.target.getValue(), options.style.getValue()}));
 }
 
 void attn::buildTilePipeline(OpPassManager &pm) {

@@ -17,6 +17,9 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
   Option<std::string> target{*this, "target",
                              llvm::cl::desc("the target, e.g. sm_90a"),
                              llvm::cl::init("sm_90a")};
+  Option<std::string> style{
+      *this, "style",
+      llvm::cl::desc("fa2 or fa3; empty: what suits the target best")};
 };
 
 /// The attention op with its schedule.

@@ -321,8 +321,9 @@ ScheduleDecision mlir::attn::selectSchedule(MLIRContext *context,
     return selectHostSchedule(context, query);
   ScheduleDecision decision;
   int64_t headDim = std::max(query.headDimQK, query.headDimVO);
-  Style style = target && !target->wgmma && target->mma.exists() ? Style::FA2
-                                                                 : Style::FA3;
+  Style best = target && !target->wgmma && target->mma.exists() ? Style::FA2
+                                                                : Style::FA3;
+  Style style = query.style.value_or(best);
   ArrayRef<Candidate> candidates = kFA3Candidates;
   if (style == Style::FA2)
     candidates = kFA2Candidates;
@@ -360,8 +361,14 @@ struct AttnSelectSchedule
   }
 
   LogicalResult select(AttentionOp op) {
-    ScheduleDecision decision =
-        selectSchedule(&getContext(), ScheduleQuery::get(op, target));
+    ScheduleQuery query = ScheduleQuery::get(op, target);
+    if (!style.empty()) {
+      query.style = symbolizeStyle(style);
+      if (!query.style || *query.style == Style::Host)
+        return op.emitOpError()
+               << "expected style fa2 or fa3, but got " << style;
+    }
+    ScheduleDecision decision = selectSchedule(&getContext(), query);
     if (decision.schedule) {
       op.setScheduleAttr(decision.schedule);
       return success();

@@ -15,6 +15,7 @@
 
 #include "dialect/attn/AttnDialect.h"
 
+#include <optional>
 #include <string>
 
 namespace mlir::attn {
@@ -22,6 +23,8 @@ namespace mlir::attn {
 /// What of a problem a schedule depends on.
 struct ScheduleQuery {
   std::string target;
+  /// The family asked for; none: the one that suits the target best.
+  std::optional<Style> style;
   /// Bits of an element of Q, K and V.
   int64_t elementBits = 16;
   int64_t headDimQK = 0;

@@ -69,10 +69,12 @@ bool Writer::hasTensorMap(unsigned tensor) {
 Json Writer::writeTensors() {
   Json tensors = Json::object();
   for (auto [number, tensor] : llvm::enumerate(problem.tensors)) {
-    // Threads read and write registers of 32 bits, the copy engine more.
+    // Threads read elements and write registers of 32 bits; the copy engine
+    // wants more.
     int64_t bytes = tensor.elementType.getIntOrFloatBitWidth() / 8;
-    int64_t alignment = hasTensorMap(number) ? TargetInfo::copyAlignment
-                                             : std::max<int64_t>(4, bytes);
+    int64_t byThreads = tensor.isOutput ? std::max<int64_t>(4, bytes) : bytes;
+    int64_t alignment =
+        hasTensorMap(number) ? TargetInfo::copyAlignment : byThreads;
     if (target.isHost())
       alignment = bytes;
     tensors[tensor.name] = {{"role", tensor.isOutput ? "output" : "input"},

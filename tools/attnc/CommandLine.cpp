@@ -162,8 +162,16 @@ void Parser::addCompile(CLI::App &verb, bool writes) {
                   "take this PTX instead of the compiler's");
   verb.add_option("--ptxas-path", flags.ptxasPath,
                   "ptxas (else $PTXAS, PATH, $CUDA_HOME/bin)");
+  verb.add_option("--style", flags.style,
+                  "family of kernels, fa2 or fa3 (the target's best)")
+      ->check([](const std::string &style) {
+        bool isKnown = style == "fa2" || style == "fa3";
+        return isKnown ? ""
+                       : "expected one of fa2, fa3, but got '" + style + "'";
+      });
   verb.add_flag("--allow-fallback", flags.allowFallback,
-                "use another kernel where the one asked for cannot be had");
+                "where the device cannot take the tensors in style fa3, run "
+                "style fa2 and say so");
   verb.footer("Options that begin with --mlir- go to MLIR, for example "
               "--mlir-print-ir-after-all.");
 }

@@ -44,6 +44,8 @@ struct CompileFlags {
   std::string dumpTo;
   std::string ptxOverride;
   std::string ptxasPath;
+  /// fa2 or fa3; empty for the target's best.
+  std::string style;
   bool allowFallback = false;
 };
 

@@ -100,7 +100,11 @@ int Compiler::lowerModule(Emit last) {
   module = buildModule(session.context(), problem.spec, problem.schedule);
   mlir::attn::AttentionOp op;
   module->walk([&](mlir::attn::AttentionOp found) { op = found; });
-  result.name = op->getParentOfType<func::FuncOp>().getName().str();
+  auto function = op->getParentOfType<func::FuncOp>();
+  // Another kernel of the same spec needs another name.
+  if (!flags.style.empty())
+    function.setName(function.getName().str() + "_" + flags.style);
+  result.name = function.getName().str();
   if (isWanted(last == Emit::Attn))
     keep("attn.mlir", last == Emit::Attn, print(*module));
   if (last == Emit::Attn)
@@ -109,11 +113,13 @@ int Compiler::lowerModule(Emit last) {
   // No schedule that fits is a limit of the target, not a failure.
   mlir::attn::PipelineOptions options;
   options.target = problem.spec.target;
+  options.style = flags.style;
   if (lower([&](PassManager &manager) {
         mlir::attn::buildSchedulePipeline(manager, options);
       }) != kOk)
     return kUnsupported;
   problemDescription = mlir::attn::describeProblem(op);
+  result.style = problemDescription.schedule.getStyle();
 
   if (int code = lower(
           [](PassManager &manager) { mlir::attn::buildTilePipeline(manager); }))

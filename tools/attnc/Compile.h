@@ -17,6 +17,8 @@ namespace attnc {
 /// What compiling gave, as far as it went.
 struct Compiled {
   std::string name;
+  /// The family of its schedule.
+  mlir::attn::Style style = mlir::attn::Style::Host;
   /// The last stage's text where that is not the end.
   std::string text;
   std::string ptx;

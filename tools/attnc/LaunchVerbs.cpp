@@ -11,6 +11,8 @@
 #include "tools/attnc/run/Bench.h"
 #include "tools/attnc/run/Run.h"
 
+#include "llvm/Support/raw_ostream.h"
+
 namespace attnc {
 
 static RunOptions makeRunOptions(const CommandLine &command,
@@ -59,6 +61,7 @@ static void checkHostFlags(const CommandLine &command, Errors &errors) {
       {"--grid-limit", launch.gridLimit != 0},
       {"--emulator-seed", launch.emulatorSeed != 0},
       {"--no-checks", launch.skipChecks},
+      {"--style", !command.compile.style.empty()},
       {"--ptx-override", !command.compile.ptxOverride.empty()},
       {"--ptxas-path", !command.compile.ptxasPath.empty()}};
   for (auto [flag, isGiven] : flags)
@@ -82,7 +85,10 @@ static Errors checkFlags(const CommandLine &command, const Spec &spec) {
   return errors;
 }
 
-int runLaunch(const CommandLine &command) {
+/// Compiles in the style that the flags ask for, or the target's best, and
+/// launches. `chosen` is the style that it came to.
+static int compileAndLaunch(const CommandLine &command,
+                            std::optional<mlir::attn::Style> &chosen) {
   Artifact artifact;
   {
     Session session;
@@ -95,6 +101,9 @@ int runLaunch(const CommandLine &command) {
     if (int code = compileProblem(session, problem, command.compile,
                                   Emit::Bundle, result))
       return code;
+    // A schedule of the user's own is not exchanged for another.
+    if (!problem.schedule)
+      chosen = result.style;
     artifact.spec = completeSpec(problem.spec).dump();
     artifact.manifest = std::move(result.manifest);
     // A cubin is there where the user named a ptxas: then that is to be run.
@@ -108,6 +117,19 @@ int runLaunch(const CommandLine &command) {
   if (command.verb == Verb::Run)
     return runVerb(makeRunOptions(command, std::move(artifact)));
   return benchVerb(makeBenchOptions(command, std::move(artifact)));
+}
+
+int runLaunch(const CommandLine &command) {
+  std::optional<mlir::attn::Style> chosen;
+  int code = compileAndLaunch(command, chosen);
+  if (code != kUnsupported || chosen != mlir::attn::Style::FA3 ||
+      !command.compile.allowFallback)
+    return code;
+  llvm::errs() << "warning: style fa3 cannot run this, as said above; style "
+                  "fa2 runs instead, since --allow-fallback was given\n";
+  CommandLine other = command;
+  other.compile.style = "fa2";
+  return compileAndLaunch(other, chosen);
 }
 
 } // namespace attnc
