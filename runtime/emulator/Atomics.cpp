@@ -82,6 +82,7 @@ Step atomic(Context &context, const Inst &inst) {
     }
     observe(context, key, ordering);
   }
+  context.fragment->polls = !changed;
   if (changed)
     context.launch.noteProgress();
   else

@@ -129,9 +129,20 @@ Step attn::runtime::emulator::branch(Context &context, const Inst &inst,
   return split(context, inst, taken, target);
 }
 
+/// Whether some lanes of `warp` still have something to do before they wait for
+/// others. They may have had no turn for long.
+static bool computes(const Warp &warp) {
+  for (const Fragment &fragment : warp.fragments)
+    if (fragment.state == Fragment::Ready && !fragment.polls)
+      return true;
+  return false;
+}
+
 bool attn::runtime::emulator::breakJoins(Block &block) {
   bool any = false;
-  for (Warp &warp : block.warps)
+  for (Warp &warp : block.warps) {
+    if (computes(warp))
+      continue;
     for (Join &join : warp.joins) {
       if (!join.used || !join.arrived)
         continue;
@@ -150,6 +161,7 @@ bool attn::runtime::emulator::breakJoins(Block &block) {
       // The vector of joins may have moved.
       break;
     }
+  }
   return any;
 }
 

@@ -14,8 +14,8 @@
 using namespace attn::runtime;
 using namespace attn::runtime::emulator;
 
-/// After as many polls lanes no longer wait for the rest of their warp: what
-/// the rest polls for may be theirs to do.
+/// After as many polls lanes no longer wait for a rest of their warp that
+/// polls: what it polls for may be theirs to do.
 static constexpr uint64_t maxPollsBeforeBreak = 500;
 /// A turn of so many instructions without a poll is one that computes.
 static constexpr uint64_t computingTurn = 64;
@@ -242,8 +242,10 @@ static bool runWarp(Block &block, Warp &warp, bool &ran) {
     // Whoever computes may still do what the others poll for. (A shorter turn
     // may just have ended before its next poll.)
     if (fragment.state == Fragment::Ready && launch.polls == polls &&
-        launch.instructions - before >= computingTurn)
+        launch.instructions - before >= computingTurn) {
       launch.polls = 0;
+      fragment.polls = false;
+    }
     if (launch.seed)
       break;
   }

@@ -45,7 +45,10 @@ Step load(Context &context, const Inst &inst) {
       loadQuickly(context, inst, addresses))
     return Step::Next;
   countTraffic(context, inst, inst.space, addresses, total, AccessKind::Read);
-  context.launch.polls += ordering != Ordering::Weak;
+  if (ordering != Ordering::Weak) {
+    ++context.launch.polls;
+    context.fragment->polls = true;
+  }
   for (uint32_t rest = context.mask; rest; rest &= rest - 1) {
     unsigned lane = firstLane(rest);
     const uint8_t *from = accessLane(

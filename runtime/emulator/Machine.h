@@ -62,6 +62,8 @@ struct Fragment {
   uint32_t joinPc = noJoin;
   /// The mbarrier's address, the named barrier, the registers asked for.
   uint64_t waitKey = 0;
+  /// Whether it last looked in vain for what others do.
+  bool polls = false;
 };
 
 /// A place where the lanes of `expected` meet.

@@ -357,6 +357,7 @@ Step wait(Context &context, const Inst &inst) {
     return Step::Retry;
   }
   context.setPredicate(inst.operands[0], over);
+  context.fragment->polls = !over;
   if (!over)
     ++context.launch.polls;
   if (over) {

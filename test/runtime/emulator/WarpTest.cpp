@@ -153,6 +153,30 @@ TEST(Divergence, APartOfAWarpMayWaitForAnother) {
   EXPECT_TRUE(result.status.isOk()) << result.status.message();
 }
 
+TEST(Divergence, APartThatHadNoTurnIsWaitedFor) {
+  // All other warps poll for what warp 0 does behind the join. However few
+  // turns it gets meanwhile, its lanes meet: some of them have yet to act.
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
+    KernelConfig config;
+    config.threads = 256;
+    config.seed = seed;
+    KernelResult result =
+        runKernel("setp.ne.u32 %p0, %t, 0; @%p0 bra START;"
+                  "mbarrier.init.shared.b64 [%smem], 32; START: bar.sync 0;"
+                  "setp.ne.u32 %p1, %warp, 0; @%p1 bra WAIT;"
+                  "setp.gt.u32 %p2, %lane, 3; @%p2 bra MEET;"
+                  "mov.u32 %r0, 0; LOOP: add.u32 %r0, %r0, 1;"
+                  "setp.lt.u32 %p3, %r0, 100; @%p3 bra LOOP;"
+                  "MEET: shfl.sync.idx.b32 %r1, %t, 0, 31, -1;"
+                  "mbarrier.arrive.shared.b64 %d0, [%smem]; bra.uni END;"
+                  "WAIT: mbarrier.test_wait.parity.shared.b64 %p4, [%smem], 0;"
+                  "@!%p4 bra WAIT; END: ret;",
+                  config);
+    EXPECT_TRUE(result.status.isOk())
+        << "seed " << seed << ": " << result.status.message();
+  }
+}
+
 TEST(Branch, Indexed) {
   expectLanes("TABLE: .branchtargets A, B, C; mov.u32 %r0, 1;"
               "brx.idx %r0, TABLE; A: mov.u32 %r10, 5; bra END;"
