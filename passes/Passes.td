@@ -150,10 +150,11 @@ def AttnAsyncCopiesPass
   let summary = "bring tiles through shared memory";
   let description = [{
     A `vector.transfer_read` of a matmul operand becomes a copy into a channel
-    (by the copy engine in style fa3, by all threads in style fa2), a `receive`, and the tile's values by `attn_gpu.tile_value`; the slot is
-    released after the last use. A tile that does not depend on the worker is
-    copied once for the block. K and V get rings of the schedule's stages, what
-    is read outside the key loop gets one slot.
+    (by the copy engine in style fa3, by all threads in style fa2), a `receive`,
+    and the tile's values by `attn_gpu.tile_value`; the slot is released after
+    the last use. A tile that does not depend on the worker is copied once for
+    the block. K and V get rings of the schedule's stages, what is read outside
+    the key loop one of its query stages.
 
     Example: test/passes/attn-async-copies-doctest.mlir
   }];
@@ -181,7 +182,8 @@ def AttnPrefetchCopiesPass
     moves ahead of its use by as many visits of the key loops as its channel has
     slots, behind the `receive` that follows the release of the slot: what that
     waits for is what the copy would wait for. The first tiles are loaded in
-    front of the loops. Loads that do not exist are skipped, not issued.
+    front of the loops, and of branches around them that only ask whether there
+    is a visit. Loads of visits that do not exist are skipped, not issued.
 
     Declines with a remark where the loops do not load the same way.
 
