@@ -299,6 +299,27 @@ def AttnOverlapSoftmaxPass
   ];
 }
 
+def AttnMergeKeyLoopsPass
+    : Pass<"attn-merge-key-loops", "::mlir::gpu::GPUFuncOp"> {
+  let summary = "make a masked key loop and the one behind it one loop";
+  let description = [{
+    Two consecutive key loops that differ by an `attn.mask_band` become one that
+    masks under a condition: one branch more per tile, and half the matrix
+    products for the assembler to look at. Loops that carry matrices of less than
+    `min-columns` columns are left alone, for they assemble fast anyway, and so
+    are masks that end all rows at the same key.
+
+    Example: test/passes/attn-merge-key-loops-doctest.mlir
+  }];
+  let options = [
+    Option<"minColumns", "min-columns", "int64_t", "0",
+           "columns of accumulators from which on loops are merged">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"
+  ];
+}
+
 def AttnHoistToHostPass : Pass<"attn-hoist-to-host", "::mlir::gpu::GPUFuncOp"> {
   let summary = "let the host compute what depends on sizes alone";
   let description = [{

@@ -25,6 +25,10 @@
 using namespace mlir;
 using namespace mlir::attn;
 
+/// Columns of an accumulator from which on the assembler takes longest for the
+/// key loops.
+static constexpr int64_t kMinMergedColumns = 256;
+
 void attn::buildSchedulePipeline(OpPassManager &pm,
                                  const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createAttnSelectSchedulePass(
@@ -64,6 +68,8 @@ void attn::buildKernelPipeline(OpPassManager &pm) {
   kernel.addPass(createAttnOverlapSoftmaxPass());
   // Where threads copy, how early depends on where the products ended up.
   kernel.addPass(createAttnPrefetchCopiesPass());
+  // What comes before looks for the loops of a chain one by one.
+  kernel.addPass(createAttnMergeKeyLoopsPass({kMinMergedColumns}));
   kernel.addPass(createAttnHoistToHostPass());
   kernel.addPass(createCSEPass());
 }
