@@ -101,10 +101,8 @@ int Compiler::lowerModule(Emit last) {
   mlir::attn::AttentionOp op;
   module->walk([&](mlir::attn::AttentionOp found) { op = found; });
   auto function = op->getParentOfType<func::FuncOp>();
-  // Another kernel of the same spec needs another name.
-  if (!flags.style.empty())
-    function.setName(function.getName().str() + "_" + flags.style);
-  result.name = function.getName().str();
+  result.name = nameKernel(function.getName().str(), flags);
+  function.setName(result.name);
   if (isWanted(last == Emit::Attn))
     keep("attn.mlir", last == Emit::Attn, print(*module));
   if (last == Emit::Attn)
@@ -320,6 +318,10 @@ int Compiler::compile(Emit last) {
   if (int code = describe())
     return code;
   return dump.failed() ? kInvalid : kOk;
+}
+
+std::string nameKernel(std::string name, const CompileFlags &flags) {
+  return flags.style.empty() ? name : name + "_" + flags.style;
 }
 
 int compileProblem(Session &session, const ModuleProblem &problem,

@@ -28,6 +28,10 @@ struct Compiled {
   std::string manifest;
 };
 
+/// The kernel's name for a spec's `name`: another kernel of the same spec needs
+/// another one.
+std::string nameKernel(std::string name, const CompileFlags &flags);
+
 /// Compiles as far as `last` and fills `result`. Returns an exit code, with
 /// the errors printed.
 int compileProblem(Session &session, const ModuleProblem &problem,

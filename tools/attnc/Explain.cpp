@@ -7,6 +7,7 @@
 
 #include "tools/attnc/Explain.h"
 
+#include "tools/attnc/Compile.h"
 #include "tools/attnc/Session.h"
 #include "tools/attnc/SpecCanonical.h"
 #include "tools/attnc/run/Problem.h"
@@ -230,9 +231,11 @@ int runExplain(const CommandLine &command) {
   module->walk([&](mlir::attn::AttentionOp found) { op = found; });
 
   Explanation explanation;
-  explanation.name = op->getParentOfType<func::FuncOp>().getName().str();
+  explanation.name = nameKernel(
+      op->getParentOfType<func::FuncOp>().getName().str(), command.compile);
   explanation.target = mlir::attn::lookupTarget(problem.spec.target);
   explanation.query = mlir::attn::ScheduleQuery::get(op, problem.spec.target);
+  explanation.query.style = mlir::attn::symbolizeStyle(command.compile.style);
   explanation.decision =
       decide(session.context(), explanation.query, problem.schedule);
   if (auto code = addCosts(command, problem.spec, op, explanation.costs))

@@ -61,7 +61,6 @@ static void checkHostFlags(const CommandLine &command, Errors &errors) {
       {"--grid-limit", launch.gridLimit != 0},
       {"--emulator-seed", launch.emulatorSeed != 0},
       {"--no-checks", launch.skipChecks},
-      {"--style", !command.compile.style.empty()},
       {"--ptx-override", !command.compile.ptxOverride.empty()},
       {"--ptxas-path", !command.compile.ptxasPath.empty()}};
   for (auto [flag, isGiven] : flags)

@@ -134,6 +134,23 @@ readModuleFile(Session &session, std::unique_ptr<llvm::MemoryBuffer> buffer,
   return std::nullopt;
 }
 
+/// A style that nothing would heed.
+static void checkStyle(const std::string &style, const ModuleProblem &problem,
+                       Errors &errors) {
+  if (style.empty())
+    return;
+  if (problem.spec.isHost()) {
+    errors.push_back("--style: expected a target with kernels, but got 'host'");
+    return;
+  }
+  if (!problem.schedule)
+    return;
+  std::string own = stringifyStyle(problem.schedule.getStyle()).str();
+  if (own != style)
+    errors.push_back("--style: expected " + own +
+                     ", as the input's schedule says, but got '" + style + "'");
+}
+
 std::optional<int> loadProblem(Session &session, const CommandLine &command,
                                ModuleProblem &problem) {
   Errors errors, unsupported;
@@ -166,6 +183,7 @@ std::optional<int> loadProblem(Session &session, const CommandLine &command,
   if (problem.schedule && problem.schedule.getTarget() != problem.spec.target)
     errors.push_back("schedule: expected target " + problem.spec.target +
                      ", but got " + problem.schedule.getTarget().str());
+  checkStyle(command.compile.style, problem, errors);
   if (!errors.empty())
     return reportErrors(errors, kInvalid);
   for (std::string &reason : listUnsupported(problem.spec))
