@@ -10,6 +10,7 @@
 #include "passes/Passes.h"
 
 #include "codegen/Target/TargetInfo.h"
+#include "dialect/attn_gpu/AttnGPUDialect.h"
 
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -113,8 +114,12 @@ int64_t mlir::attn::getSharedBytes(ScheduleAttr schedule,
   // A full and an empty barrier of 8 bytes per slot of Q, K and V.
   int64_t barriers =
       (schedule.getQueryStages() + 2 * schedule.getStages()) * 2 * 8;
+  // A worker of style fa2 is a warp.
+  int64_t parked = schedule.getStyle() == Style::FA2
+                       ? schedule.getWorkers() * attn_gpu::kParkedBytesPerWarp
+                       : 0;
   return schedule.getQueryStages() * schedule.getRows() * inner + ring +
-         barriers;
+         barriers + parked;
 }
 
 int64_t mlir::attn::estimateRegisters(ScheduleAttr schedule,

@@ -14,6 +14,7 @@
 
 #include "codegen/ToNVVM/Passes.h"
 
+#include "codegen/ToNVVM/ParkValues.h"
 #include "codegen/ToNVVM/Patterns.h"
 
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -92,6 +93,7 @@ struct ConvertAttnToNVVM
       if (failed(kernel))
         return signalPassFailure();
       buildPrologue(function, *kernel);
+      parkValues(function, *kernel);
       if (failed(distribute(function, *kernel)))
         return signalPassFailure();
     }

@@ -46,6 +46,10 @@ inline constexpr llvm::StringLiteral kPartialAttr = "attn_gpu.partial";
 /// Discardable attribute of a lowered kernel: bytes of dynamic shared memory.
 inline constexpr llvm::StringLiteral kSharedBytesAttr = "attn_gpu.shared_bytes";
 
+/// Bytes of shared memory that each warp of a kernel of `mma.sync` has for
+/// numbers that outlive its key loops: sixteen of them.
+inline constexpr int64_t kParkedBytesPerWarp = 64;
+
 /// Discardable attribute of an index argument: its value in terms of the sizes
 /// of the memref arguments, `dim(argument, dimension)`, with + - * /, ceildiv,
 /// min and max. Whoever launches the kernel evaluates it.

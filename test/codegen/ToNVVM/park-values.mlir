@@ -1,0 +1,123 @@
+// RUN: attn-opt %s -convert-attn-to-nvvm | FileCheck %s
+
+#q = #attn_gpu.panels<rows = 32, swizzle = 128>
+#p = #attn_gpu.panels<rows = 64, swizzle = 128>
+!ring = !attn_gpu.channel<32x64xbf16, stages = 2, #q>
+!tile = !attn_gpu.tile<32x64xbf16, #q>
+!wide = !attn_gpu.channel<64x64xbf16, stages = 2, #p>
+!widetile = !attn_gpu.tile<64x64xbf16, #p>
+
+gpu.module @kernels {
+  // Of the numbers in front of the key loop, three are used behind it: the
+  // tile's own, one that the tile loop carries, and one computed. They wait in
+  // the 64 bytes of the warp, behind 8192 bytes of tiles and 32 of barriers.
+  // CHECK-LABEL: llvm.func @parked
+  // CHECK-SAME: attn_gpu.shared_bytes = 8480
+  gpu.func @parked(%tiles: index, %n: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>, attn_gpu.warps_per_worker = 1 : i64} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant dense<0.0> : vector<32x32xf32>
+    %ring = attn_gpu.channel consumers(4) : !ring
+    // CHECK: llvm.icmp "slt" %[[NUMBER:.*]], %{{.*}} : i32
+    // CHECK-NEXT: llvm.cond_br %{{.*}}, ^{{.*}}(%[[NUMBER]], %{{.*}} : i32, i32)
+    // CHECK-NEXT: ^bb{{.*}}(%[[TILE:.*]]: i32, %[[CARRIED:.*]]: i32):
+    // CHECK: %[[SLOT:.*]] = llvm.add %[[CARRIED]]
+    // Lanes that still read those of the tile before are waited for.
+    // CHECK: nvvm.bar.warp.sync
+    // CHECK: llvm.mlir.constant(8224 : i32)
+    // CHECK: %[[TO:.*]] = llvm.inttoptr
+    // CHECK: %[[FIRST:.*]] = llvm.getelementptr %[[TO]][0]
+    // CHECK: llvm.store volatile %[[TILE]], %[[FIRST]]
+    // CHECK: %[[SECOND:.*]] = llvm.getelementptr %[[TO]][1]
+    // CHECK: llvm.store volatile %[[CARRIED]], %[[SECOND]]
+    // CHECK: %[[THIRD:.*]] = llvm.getelementptr %[[TO]][2]
+    // CHECK: llvm.store volatile %[[SLOT]], %[[THIRD]]
+    // CHECK-NOT: volatile
+    %last = scf.for %tile = %c0 to %tiles step %c1 iter_args(%carried = %c0) -> index {
+      %slot = arith.addi %carried, %n : index
+      // Only the loop sees it.
+      %bound = arith.addi %n, %n : index
+      // CHECK: nvvm.mma.sync
+      %sum = scf.for %i = %c0 to %bound step %c1 iter_args(%acc = %zero) -> vector<32x32xf32> {
+        %a = attn_gpu.receive %ring[%slot] : !ring
+        %s = attn_gpu.mma_async %a, %a transpose_b : !tile, !tile -> !attn_gpu.inflight<32x32xf32>
+        %0 = attn_gpu.mma_wait %s pending(0) : !attn_gpu.inflight<32x32xf32>
+        scf.yield %0 : vector<32x32xf32>
+      }
+      // CHECK: %[[TILE1:.*]] = llvm.load volatile
+      // CHECK: %[[CARRIED1:.*]] = llvm.load volatile
+      // CHECK: %[[SLOT1:.*]] = llvm.load volatile
+      // CHECK-NOT: volatile
+      // CHECK: llvm.add %[[CARRIED1]], %[[SLOT1]]
+      // CHECK: llvm.add %[[TILE1]]
+      %next = arith.addi %carried, %slot : index
+      attn_gpu.release %ring[%slot] : !ring
+      scf.yield %next : index
+    }
+    // CHECK: llvm.return
+    gpu.return
+  }
+
+  // Without a loop of products registers are not short.
+  // CHECK-LABEL: llvm.func @negative_no_products
+  // CHECK-SAME: attn_gpu.shared_bytes = 8224
+  // CHECK-NOT: volatile
+  gpu.func @negative_no_products(%tiles: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>, attn_gpu.warps_per_worker = 1 : i64} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %ring = attn_gpu.channel consumers(4) : !ring
+    scf.for %tile = %c0 to %tiles step %c1 {
+      %slot = arith.addi %tile, %c1 : index
+      scf.for %i = %c0 to %tiles step %c1 {
+        %a = attn_gpu.receive %ring[%slot] : !ring
+      }
+      attn_gpu.release %ring[%slot] : !ring
+    }
+    gpu.return
+  }
+
+  // The number of a thread is not that of its warp.
+  // CHECK-LABEL: llvm.func @negative_thread_number
+  // CHECK-SAME: attn_gpu.shared_bytes = 8224
+  // CHECK-NOT: volatile
+  gpu.func @negative_thread_number(%tiles: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>, attn_gpu.warps_per_worker = 1 : i64} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant dense<0.0> : vector<32x32xf32>
+    %thread = gpu.thread_id x
+    %ring = attn_gpu.channel consumers(4) : !ring
+    scf.for %tile = %c0 to %tiles step %c1 {
+      %slot = arith.addi %tile, %thread : index
+      %sum = scf.for %i = %c0 to %tiles step %c1 iter_args(%acc = %zero) -> vector<32x32xf32> {
+        %a = attn_gpu.receive %ring[%tile] : !ring
+        %s = attn_gpu.mma_async %a, %a transpose_b : !tile, !tile -> !attn_gpu.inflight<32x32xf32>
+        %0 = attn_gpu.mma_wait %s pending(0) : !attn_gpu.inflight<32x32xf32>
+        scf.yield %0 : vector<32x32xf32>
+      }
+      attn_gpu.release %ring[%slot] : !ring
+    }
+    gpu.return
+  }
+
+  // A warpgroup's registers are budgeted by its roles.
+  // CHECK-LABEL: llvm.func @negative_warpgroup
+  // CHECK-SAME: attn_gpu.shared_bytes = 16416
+  // CHECK-NOT: volatile
+  gpu.func @negative_warpgroup(%tiles: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>, attn_gpu.warps_per_worker = 4 : i64} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant dense<0.0> : vector<64x64xf32>
+    %ring = attn_gpu.channel consumers(1) : !wide
+    scf.for %tile = %c0 to %tiles step %c1 {
+      %slot = arith.addi %tile, %c1 : index
+      %sum = scf.for %i = %c0 to %tiles step %c1 iter_args(%acc = %zero) -> vector<64x64xf32> {
+        %a = attn_gpu.receive %ring[%tile] : !wide
+        %s = attn_gpu.mma_async %a, %a transpose_b : !widetile, !widetile -> !attn_gpu.inflight<64x64xf32>
+        %0 = attn_gpu.mma_wait %s pending(0) : !attn_gpu.inflight<64x64xf32>
+        scf.yield %0 : vector<64x64xf32>
+      }
+      attn_gpu.release %ring[%slot] : !wide
+    }
+    gpu.return
+  }
+}
