@@ -130,6 +130,49 @@ mlir::attn::translateToLLVM(gpu::GPUModuleOp module, const TargetInfo &target,
   return llvmModule;
 }
 
+namespace {
+
+/// Turns LLVM's loop strength reduction off while it lives, one emission at a
+/// time: the backend knows the switch as an option of the process only.
+class WithoutStrengthReduction {
+public:
+  explicit WithoutStrengthReduction(bool isWanted) : lock(getMutex()) {
+    auto &options = llvm::cl::getRegisteredOptions();
+    auto it = options.find("disable-lsr");
+    if (!isWanted || it == options.end())
+      return;
+    option = static_cast<llvm::cl::opt<bool> *>(it->second);
+    before = *option;
+    *option = true;
+  }
+  ~WithoutStrengthReduction() {
+    if (option)
+      *option = before;
+  }
+
+private:
+  static std::mutex &getMutex() {
+    static std::mutex mutex;
+    return mutex;
+  }
+
+  std::lock_guard<std::mutex> lock;
+  llvm::cl::opt<bool> *option = nullptr;
+  bool before = false;
+};
+
+} // namespace
+
+/// Whether a function of the module multiplies by warps, where each thread has
+/// more accumulators than registers to spare: every variable that a loop counts
+/// instead of computing it is one more that ptxas spills.
+static bool countsRegisters(const llvm::Module &module) {
+  return llvm::any_of(module, [](const llvm::Function &function) {
+    return function.isIntrinsic() &&
+           function.getName().starts_with("llvm.nvvm.mma.m16n8k16");
+  });
+}
+
 FailureOr<std::string> mlir::attn::emitPTX(llvm::Module &module,
                                            const TargetInfo &target,
                                            Operation *anchor) {
@@ -151,6 +194,7 @@ FailureOr<std::string> mlir::attn::emitPTX(llvm::Module &module,
       },
       &backendErrors);
 
+  WithoutStrengthReduction guard(countsRegisters(module));
   SmallString<0> ptx;
   llvm::raw_svector_ostream stream(ptx);
   llvm::legacy::PassManager passes;
