@@ -124,8 +124,8 @@ int runLaunch(const CommandLine &command) {
   if (code != kUnsupported || chosen != mlir::attn::Style::FA3 ||
       !command.compile.allowFallback)
     return code;
-  llvm::errs() << "warning: style fa3 cannot run this, as said above; style "
-                  "fa2 runs instead, since --allow-fallback was given\n";
+  llvm::errs() << "warning: style fa3 cannot run this, as said above; trying "
+                  "style fa2, since --allow-fallback was given\n";
   CommandLine other = command;
   other.compile.style = "fa2";
   return compileAndLaunch(other, chosen);
