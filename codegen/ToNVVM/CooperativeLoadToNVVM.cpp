@@ -32,8 +32,6 @@ using namespace mlir::attn_gpu;
 /// The widest copy of cp.async (PTX ISA, "cp.async").
 static constexpr int64_t kUnitBytes = 16;
 static constexpr int64_t kRegisterBytes = 4;
-/// Columns of a step of the matmuls.
-static constexpr int64_t kStep = 16;
 
 namespace {
 
@@ -77,7 +75,8 @@ private:
   int64_t numPanels() const { return layout.numPanels(columns); }
   /// Units of a row that are written.
   int64_t numFilledUnits() const {
-    return llvm::divideCeilSigned(columns, kStep) * kStep / unitColumns();
+    return llvm::divideCeilSigned(columns, kMatmulStep) * kMatmulStep /
+           unitColumns();
   }
   int64_t unitColumns() const { return kUnitBytes / layout.elementBytes; }
 
@@ -153,12 +152,6 @@ Value TileCopy::isAligned() {
 TileCopy::Unit TileCopy::getUnit(Value panel, Value round) {
   return {add(threadRow, mul(round, rowsPerRound())), panel,
           add(threadUnit, mul(panel, unitsPerPanel()))};
-}
-
-static Value emitAnd(ImplicitLocOpBuilder &b, Value x, Value y) {
-  if (!x || !y)
-    return x ? x : y;
-  return LLVM::AndOp::create(b, x, y);
 }
 
 Value TileCopy::exists(const Unit &unit) {

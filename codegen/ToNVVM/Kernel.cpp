@@ -30,6 +30,12 @@ Value mlir::attn_gpu::createI64(ImplicitLocOpBuilder &b, int64_t value) {
                                   b.getI64IntegerAttr(value));
 }
 
+Value mlir::attn_gpu::emitAnd(ImplicitLocOpBuilder &b, Value x, Value y) {
+  if (!x || !y)
+    return x ? x : y;
+  return LLVM::AndOp::create(b, x, y);
+}
+
 Value mlir::attn_gpu::toSharedPointer(ImplicitLocOpBuilder &b, Value address) {
   auto type = LLVM::LLVMPointerType::get(
       b.getContext(), static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared));

@@ -23,6 +23,9 @@ namespace mlir::attn_gpu {
 /// Matrix Instructions").
 inline constexpr int64_t kWarpSize = 32;
 inline constexpr int64_t kWarpsPerWarpgroup = 4;
+/// Of the inner dimension, what one mma.sync or wgmma takes of 16-bit elements
+/// (PTX ISA, "Matrix shape").
+inline constexpr int64_t kMatmulStep = 16;
 /// What a swizzle of 128 bytes repeats after; TMA and wgmma apply it to the
 /// bits of the address, so tiles start at a multiple.
 inline constexpr int64_t kTileAlignment = 1024;
@@ -95,6 +98,8 @@ int64_t getSlotBytes(ChannelType type);
 
 /// An address in shared memory as a pointer.
 Value toSharedPointer(ImplicitLocOpBuilder &b, Value address);
+/// Whether both conditions hold; a null one always does.
+Value emitAnd(ImplicitLocOpBuilder &b, Value x, Value y);
 /// A constant of type i32.
 Value createI32(ImplicitLocOpBuilder &b, int64_t value);
 /// A constant of type i64.

@@ -178,12 +178,6 @@ void emitGuarded(ImplicitLocOpBuilder &b, Value condition,
   body();
 }
 
-Value emitAnd(ImplicitLocOpBuilder &b, Value x, Value y) {
-  if (!x || !y)
-    return x ? x : y;
-  return LLVM::AndOp::create(b, x, y);
-}
-
 /// Stores what a thread holds of a row of a 16-bit fragment.
 class PackedRow {
 public:

@@ -25,7 +25,6 @@ using namespace mlir::attn_gpu;
 /// using mma instruction").
 static constexpr int64_t kRows = 16;
 static constexpr int64_t kColumns = 8;
-static constexpr int64_t kStep = 16;
 /// Columns of a block that ldmatrix.x4 reads.
 static constexpr int64_t kBlockColumns = 16;
 /// Registers of a thread: of A, of B, of the accumulator.
@@ -105,7 +104,7 @@ struct MMAAsyncPattern : ThreadPattern<MMAAsyncOp> {
         (op.getTransposeB() && shape[1] % kBlockColumns != 0))
       return rewriter.notifyMatchFailure(op, "rows or columns do not fit");
     // A tile is padded with zeros up to whole steps, registers are not.
-    if (inner % kStep != 0 && (!aTile || !op.getTransposeB()))
+    if (inner % kMatmulStep != 0 && (!aTile || !op.getTransposeB()))
       return rewriter.notifyMatchFailure(op, "inner dimension does not fit");
     // Eight rows of 16 bytes must be in eight different places of a row.
     for (TileType tile : {aTile, op.getB().getType()})
@@ -114,7 +113,7 @@ struct MMAAsyncPattern : ThreadPattern<MMAAsyncOp> {
 
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Product product{op, adaptor, shape[0] / kRows, shape[1],
-                    llvm::divideCeilSigned(inner, kStep)};
+                    llvm::divideCeilSigned(inner, kMatmulStep)};
     SmallVector<Value> result = createAccumulator(b, product);
     std::optional<BlockReader> aReader;
     if (aTile)
@@ -154,7 +153,8 @@ private:
     SmallVector<SmallVector<Value>> result;
     for (int64_t slab = 0; slab < product.slabs; ++slab) {
       if (reader) {
-        result.push_back(reader->read(slab * kRows, step * kStep, kARegisters));
+        result.push_back(
+            reader->read(slab * kRows, step * kMatmulStep, kARegisters));
         continue;
       }
       int64_t first = (slab * product.steps + step) * kARegisters;
@@ -176,8 +176,9 @@ private:
       int64_t parts =
           std::min(kBlockColumns, product.columns - column) / kColumns;
       SmallVector<Value> registers =
-          isRowMajor ? bReader.read(column, step * kStep, parts * kBRegisters)
-                     : bReader.read(step * kStep, column, parts * kBRegisters);
+          isRowMajor
+              ? bReader.read(column, step * kMatmulStep, parts * kBRegisters)
+              : bReader.read(step * kMatmulStep, column, parts * kBRegisters);
       for (int64_t part = 0; part < parts; ++part) {
         ArrayRef<Value> operand =
             ArrayRef(registers).slice(part * kBRegisters, kBRegisters);
@@ -211,7 +212,7 @@ private:
         isF16 ? NVVM::MMATypes::f16 : NVVM::MMATypes::bf16;
     Value product = NVVM::MmaOp::create(
         b, type, toOperands(aRegisters), toOperands(bRegisters), accumulator,
-        ArrayRef<int64_t>{kRows, kColumns, kStep}, /*b1Op=*/std::nullopt,
+        ArrayRef<int64_t>{kRows, kColumns, kMatmulStep}, /*b1Op=*/std::nullopt,
         /*intOverflow=*/std::nullopt, std::array{operandType, operandType},
         std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
     for (auto [i, value] : llvm::enumerate(accumulator))

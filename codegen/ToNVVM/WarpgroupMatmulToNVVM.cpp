@@ -16,7 +16,6 @@ using namespace mlir::attn_gpu;
 
 /// Shapes of wgmma for 16-bit elements (PTX ISA, "Matrix shape").
 static constexpr int64_t kRows = 64;
-static constexpr int64_t kStep = 16;
 static constexpr int64_t kMaxColumns = 256;
 
 /// Descriptors of a tile of A that LLVM may keep over a loop, which costs none
@@ -77,12 +76,12 @@ struct MMAAsyncPattern : ThreadPattern<MMAAsyncOp> {
     if (shape[0] % kRows != 0 || shape[1] % 8 != 0)
       return rewriter.notifyMatchFailure(op, "rows or columns do not fit");
     // A tile is padded with zeros up to its panels, registers are not.
-    if (inner % kStep != 0 && (aInRegisters || !op.getTransposeB()))
+    if (inner % kMatmulStep != 0 && (aInRegisters || !op.getTransposeB()))
       return rewriter.notifyMatchFailure(op, "inner dimension does not fit");
 
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     bool fewRegisters = kernel.registers < kFewRegisters;
-    Request request{op, adaptor, llvm::divideCeilSigned(inner, kStep),
+    Request request{op, adaptor, llvm::divideCeilSigned(inner, kMatmulStep),
                     fewRegisters ? kFewDescriptors : INT64_MAX};
     int64_t slabs = shape[0] / kRows;
     int64_t chunks = llvm::divideCeilSigned(shape[1], kMaxColumns);
