@@ -19,6 +19,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
+#include "passes/SelectSchedule.h"
 
 #include "dialect/attn/AttnDialect.h"
 #include "dialect/attn_gpu/AttnGPUDialect.h"
@@ -35,10 +36,6 @@ namespace mlir::attn {
 
 using namespace mlir;
 using namespace mlir::attn;
-
-/// Widest row of a panel that the copy engine and wgmma swizzle; also what 8
-/// rows of `ldmatrix` need to lie in different banks.
-static constexpr int64_t kSwizzleBytes = 128;
 
 namespace {
 
@@ -149,7 +146,7 @@ Value CopyRewriter::getChannel(vector::TransferReadOp read,
 Value CopyRewriter::getTensorMap(Value memref, ArrayRef<int64_t> box,
                                  Type element) {
   auto type = attn_gpu::TensorMapType::get(kernel.getContext(), box, element,
-                                           kSwizzleBytes);
+                                           kPanelBytes);
   unsigned number = cast<BlockArgument>(memref).getArgNumber();
   for (BlockArgument argument : kernel.getArguments()) {
     auto of = kernel.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(),
@@ -209,8 +206,7 @@ void CopyRewriter::createLoad(vector::TransferReadOp read,
   auto type = cast<attn_gpu::ChannelType>(channel.getType());
   SmallVector<int64_t> box(map.getNumDims(), 1);
   box[rowDim] = type.getShape()[0];
-  box.back() =
-      kSwizzleBytes * 8 / type.getElementType().getIntOrFloatBitWidth();
+  box.back() = kPanelBytes * 8 / type.getElementType().getIntOrFloatBitWidth();
   Value tensorMap = getTensorMap(read.getBase(), box, type.getElementType());
   attn_gpu::TMALoadOp::create(builder, loc, tensorMap, coordinates, channel,
                               slot);
@@ -243,7 +239,7 @@ LogicalResult CopyRewriter::rewrite(vector::TransferReadOp read) {
   int64_t blockRows = ofBlock ? rows * schedule.getWorkers() : rows;
 
   auto layout =
-      attn_gpu::PanelsAttr::get(builder.getContext(), blockRows, kSwizzleBytes);
+      attn_gpu::PanelsAttr::get(builder.getContext(), blockRows, kPanelBytes);
   Type element = type.getElementType();
   auto channelType = attn_gpu::ChannelType::get(
       builder.getContext(), {blockRows, type.getDimSize(1)}, element,

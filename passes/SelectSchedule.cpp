@@ -73,8 +73,6 @@ constexpr int64_t kRegisters[][2] = {{0, 0}, {56, 248}, {24, 240}, {32, 160}};
 /// Rows that one wgmma, and that one mma.sync computes.
 constexpr int64_t kRowsPerWarpgroup = 64;
 constexpr int64_t kRowsPerWarp = 16;
-/// Bytes of a row of a panel of shared memory, whatever fills it.
-constexpr int64_t kPanelBytes = 128;
 /// Columns and inner extents are stored, and multiplied, in steps of these.
 constexpr int64_t kInnerStep = 16;
 /// More of anything fits nowhere.

@@ -20,6 +20,11 @@
 
 namespace mlir::attn {
 
+/// Bytes of a row of a panel of shared memory, whatever fills it: the widest
+/// that the copy engine and wgmma swizzle, and what 8 rows of `ldmatrix` need
+/// to lie in different banks.
+inline constexpr int64_t kPanelBytes = 128;
+
 /// What of a problem a schedule depends on.
 struct ScheduleQuery {
   std::string target;
