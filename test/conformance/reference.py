@@ -121,4 +121,5 @@ def _bar(case, o, plain, o_scale):
 
 def lse_bar(case, lse):
     bar = F64_BAR if case.setting("dtype") == "f64" else 1e-5
-    return bar * np.maximum(1, np.abs(lse))
+    # Beside an infinity every number would be within an infinite bar.
+    return bar * np.where(np.isinf(lse), 0, np.maximum(1, np.abs(lse)))

@@ -162,6 +162,11 @@ class Judging(unittest.TestCase):
         self.good.lse *= 1.4427
         self.assertIn("lse", self.fault())
 
+    def test_a_number_is_not_an_infinity(self):
+        self.good.lse[0, 0, 0] = 5  # a row that sees nothing
+        fault = checks.against_reference(self.good, self.ref)
+        self.assertIn("expected -inf, but got 5", fault)
+
     def test_almost_zero_is_not_zero(self):
         self.good.o[0, 0, 0, 0] = 1e-30
         self.assertIn("o_zero_rows", self.fault())

@@ -106,7 +106,8 @@ def compare(config, q, k, v, o, lse, scale, rows=None):
 
 
 def lse_bar(lse):
-    return 1e-5 * lse.abs().clamp(min=1)
+    # Beside an infinity every number would be within an infinite bar.
+    return 1e-5 * lse.abs().clamp(min=1).nan_to_num(posinf=0)
 
 
 def differ(name, got, want, bar, where):
