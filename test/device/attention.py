@@ -66,15 +66,13 @@ def plain(q, k, v, alignment, scale, rows, sq):
 
 
 def blocks(q, k):
-    """Index pairs (batch, head range) whose scores and keys fit in memory."""
+    """(batch range, head range) whose scores and keys fit in memory."""
     b, heads, sq, width = q.shape
     step = max(1, BLOCK // max(1, max(sq, width) * k.shape[2]))
-    if step >= b * heads:
-        yield slice(0, b), slice(0, heads)
-        return
-    for n in range(b):
+    batches = max(1, step // max(1, heads))
+    for n in range(0, b, batches):
         for h in range(0, heads, step):
-            yield slice(n, n + 1), slice(h, min(h + step, heads))
+            yield slice(n, min(n + batches, b)), slice(h, min(h + step, heads))
 
 
 def compare(config, q, k, v, o, lse, scale, rows=None):

@@ -112,6 +112,10 @@ class Bench:
             if not torch.equal(a.contiguous().view(bits), b.contiguous().view(bits)):
                 raise Fault(f"{name}: expected the same bits as before")
 
+    def repeat(self, first, inputs, dims, times):
+        for _ in range(times):
+            self.same_bits(first, self.run(*inputs, dims))
+
 
 # The checks. Each takes a Bench and raises Fault.
 
@@ -191,6 +195,20 @@ def unseen_keys(bench):
     bench.check(q, k, v, dims)
 
 
+def empty_rows(bench):
+    """A query before the first key sees none: exactly 0 and -inf, where the
+    bar would let through what a division by a tiny sum leaves."""
+    if bench.config.alignment != "bottom_right":
+        return
+    dims = bench.dims(1, 2048, 1024)
+    o, lse = bench.check(*bench.inputs(dims), dims)
+    empty = max(0, dims["q"][2] - dims["k"][2])
+    if bool((o[:, :, :empty] != 0).any()):
+        raise Fault(f"o: expected rows 0 to {empty - 1} to be zero")
+    if lse is not None and bool((lse[:, :, :empty] != -torch.inf).any()):
+        raise Fault(f"lse: expected rows 0 to {empty - 1} to be -inf")
+
+
 def nan_rows(bench):
     dims = bench.dims(2, 150, 150, 2)
     q, k, v = bench.inputs(dims)
@@ -236,8 +254,7 @@ def same_bits(bench):
     dims = bench.dims(3, 700, 700, 3)
     inputs = bench.inputs(dims)
     first = bench.check(*inputs, dims)
-    for _ in range(20):
-        bench.same_bits(first, bench.run(*inputs, dims))
+    bench.repeat(first, inputs, dims, 20)
     for limit in (1, 5, 7, 131):
         bench.same_bits(first, bench.run(*inputs, dims, grid_limit=limit))
 
@@ -245,6 +262,30 @@ def same_bits(bench):
 def many_heads(bench):
     dims = bench.dims(70000, 2, 3)
     bench.check(*bench.inputs(dims), dims)
+
+
+def heads_past_grid(bench):
+    """65536 heads of one sequence: one more than gridDim.y and z can be. A
+    launch that failed unnoticed would leave the poison."""
+    dims = bench.dims(1, 10, 10, -(-65536 // bench.config.group))
+    bench.check(*bench.inputs(dims), dims)
+
+
+def heads_times_batches(bench):
+    """A batch of images cut into windows: a million tiles, none of them full,
+    that from head dim 64 on lie more than 2^31 bytes apart. Compared whole."""
+    heads = max(1, 729 // bench.config.group)
+    dims = bench.dims(1600, 16, 16, heads)
+    bench.check(*bench.inputs(dims), dims)
+
+
+def many_short_problems(bench):
+    """Far more blocks than fit at once, each done after few keys: a block that
+    starts before its predecessor let go of a buffer shows as other bits."""
+    dims = bench.dims(300, 2048, 128)
+    inputs = bench.inputs(dims)
+    first = bench.check(*inputs, dims)
+    bench.repeat(first, inputs, dims, 50)
 
 
 def refusals(bench):
@@ -272,11 +313,10 @@ def million_keys(bench):
 
 
 def long_keys(bench):
-    """K and V of more than 2^31 elements."""
+    """K and V of more than 2^31 elements: 360000 keys of head dim 128."""
     c = bench.config
-    heads = 48
-    sk = 2**31 // (heads * min(c.head_dim, c.head_dim_vo)) + 1000
-    dims = bench.dims(1, 128, sk, heads)
+    sk = 360_000 * 128 // min(c.head_dim, c.head_dim_vo)
+    dims = bench.dims(1, 128, sk, 48)
     bench.check(*bench.inputs(dims), dims, rows=sampled_rows(bench, dims["q"][2], 8))
 
 
@@ -298,8 +338,10 @@ def far_batches(bench):
 
 
 SMALL = [tile_edges, random_lengths, zero_lengths, strided_views, broadcast_views]
-SMALL += [unseen_keys, nan_rows, restless_maxima, scales, same_bits, refusals]
-BIG = [many_heads, million_keys, long_keys, long_queries, far_batches]
+SMALL += [unseen_keys, empty_rows, nan_rows, restless_maxima, scales, same_bits]
+SMALL += [refusals]
+BIG = [many_heads, heads_past_grid, heads_times_batches, many_short_problems]
+BIG += [million_keys, long_keys, long_queries, far_batches]
 
 
 def chosen(options):
