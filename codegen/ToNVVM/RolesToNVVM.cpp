@@ -97,11 +97,25 @@ struct WarpAnyPattern : ThreadPattern<WarpAnyOp> {
   }
 };
 
+/// warp_barrier -> bar.warp.sync
+struct WarpBarrierPattern : ThreadPattern<WarpBarrierOp> {
+  using ThreadPattern::ThreadPattern;
+
+  LogicalResult
+  matchAndRewrite(WarpBarrierOp op, Adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    NVVM::SyncWarpOp::create(b, createI32(b, -1));
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 } // namespace
 
 void mlir::attn_gpu::populateRolePatterns(RewritePatternSet &patterns,
                                           const ThreadTypeConverter &converter,
                                           const Kernel &kernel) {
-  patterns.add<SpecializePattern, WorkerIdPattern, WarpAnyPattern>(
-      converter, kernel, patterns.getContext());
+  patterns.add<SpecializePattern, WorkerIdPattern, WarpAnyPattern,
+               WarpBarrierPattern>(converter, kernel, patterns.getContext());
 }

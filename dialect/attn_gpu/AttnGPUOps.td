@@ -86,6 +86,16 @@ def AttnGPU_WarpAnyOp : AttnGPU_Op<"warp_any", [
   let assemblyFormat = "$condition attr-dict `:` type($condition)";
 }
 
+def AttnGPU_WarpBarrierOp : AttnGPU_Op<"warp_barrier", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "the threads of the executing warp wait for each other";
+  let description = [{
+    What one of them has written to memory before, the others find or overwrite
+    behind it.
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
 def AttnGPU_RowSumOp : AttnGPU_Op<"row_sum", [
     SameOperandsAndResultType, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "add up the parts of row sums that a row's threads hold";
