@@ -119,7 +119,7 @@ std::optional<Window> Window::get(ImplicitLocOpBuilder &b, OpTy op,
                                   const FragmentLayout &layout) {
   auto type = dyn_cast<MemRefType>(op.getBase().getType());
   AffineMap map = op.getPermutationMap();
-  if (!type || op.getMask())
+  if (!type)
     return std::nullopt;
   bool hasRows = layout.getKind() != Kind::Columns;
   bool hasColumns = layout.getKind() != Kind::Rows;
@@ -282,14 +282,21 @@ struct WritePattern : ThreadPattern<vector::TransferWriteOp> {
     if (!window)
       return rewriter.notifyMatchFailure(op, "memref is not read by rows");
 
+    std::optional<SmallVector<Value>> mask = getRowMask(op, adaptor, *layout);
+    if (!mask)
+      return rewriter.notifyMatchFailure(op, "mask differs within a row");
+
     ValueRange registers = adaptor.getValueToStore();
     int64_t perRegister = layout->isPacked() ? 2 : 1;
     SmallVector<SmallVector<int64_t>> rows(2 * layout->getNumSlabs());
     for (int64_t i = 0, e = registers.size(); i < e; ++i)
       rows[layout->getRowElement(i * perRegister)].push_back(i);
-    for (ArrayRef<int64_t> row : rows) {
+    for (int64_t number = 0, e = rows.size(); number < e; ++number) {
+      ArrayRef<int64_t> row = rows[number];
       int64_t first = row.front() * perRegister;
       Value isMine = window->isRowInside(layout->getRow(first));
+      if (!mask->empty())
+        isMine = emitAnd(b, isMine, (*mask)[number]);
       if (layout->isPacked() && window->hasAllColumns()) {
         SmallVector<Value> values;
         for (int64_t i : row)
@@ -314,6 +321,26 @@ struct WritePattern : ThreadPattern<vector::TransferWriteOp> {
   }
 
 private:
+  /// The mask of each of the thread's rows, empty if there is none; nothing if
+  /// it is not known to be the same all along a row.
+  std::optional<SmallVector<Value>>
+  getRowMask(vector::TransferWriteOp op, Adaptor adaptor,
+             const FragmentLayout &layout) const {
+    SmallVector<Value> rows;
+    if (!op.getMask())
+      return rows;
+    auto broadcast = op.getMask().getDefiningOp<vector::BroadcastOp>();
+    auto source = broadcast ? dyn_cast<VectorType>(broadcast.getSourceType())
+                            : VectorType();
+    if (layout.getKind() != Kind::Fragment || !source ||
+        source.getShape().back() != 1)
+      return std::nullopt;
+    rows.resize(2 * layout.getNumSlabs());
+    for (auto [i, value] : llvm::enumerate(adaptor.getMask()))
+      rows[layout.getRowElement(i)] = value;
+    return rows;
+  }
+
   Value isFirstOfQuad(ImplicitLocOpBuilder &b) const {
     return LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, kernel.firstColumn,
                                 createI32(b, 0));
@@ -338,7 +365,7 @@ struct ReadPattern : ThreadPattern<vector::TransferReadOp> {
   matchAndRewrite(vector::TransferReadOp op, Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
     auto layout = getConverter().getLayout(op.getVectorType());
-    if (!layout)
+    if (!layout || op.getMask())
       return rewriter.notifyMatchFailure(op, "vector has no thread form");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     std::optional<Window> window = Window::get(

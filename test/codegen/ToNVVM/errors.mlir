@@ -103,3 +103,16 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @mask_differs_within_a_row(%o: memref<64x8xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, attn_gpu.warps_per_worker = 4 : i64} {
+    %c0 = arith.constant 0 : index
+    %v = arith.constant dense<1.0> : vector<64x8xf32>
+    %mask = arith.cmpf ogt, %v, %v : vector<64x8xf32>
+    // expected-error @below {{failed to legalize operation 'vector.transfer_write'}}
+    vector.transfer_write %v, %o[%c0, %c0], %mask {in_bounds = [true, true]} : vector<64x8xf32>, memref<64x8xf32>
+    gpu.return
+  }
+}

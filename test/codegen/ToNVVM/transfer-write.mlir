@@ -56,4 +56,27 @@ gpu.module @kernels {
     vector.transfer_write %v, %o[%c0, %c0] {in_bounds = [true, false]} : vector<64x8xf32>, memref<64x?xf32>
     gpu.return
   }
+
+  // A mask by row hides rows, each thread's own.
+  // CHECK-LABEL: llvm.func @masked_rows
+  // CHECK-SAME: (%{{.*}}: !llvm.ptr<1>, %[[ROWS:.*]]: i32, %[[LIMIT:.*]]: i32)
+  gpu.func @masked_rows(%o: memref<?x16xbf16>, %limit: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>, attn_gpu.warps_per_worker = 4 : i64} {
+    %c0 = arith.constant 0 : index
+    %v = arith.constant dense<1.0> : vector<64x16xbf16>
+    %row = vector.step : vector<64xindex>
+    %limits = vector.broadcast %limit : index to vector<64xindex>
+    // CHECK: %[[WANTED:.*]] = llvm.icmp "ult" %[[ROW:.*]], %[[LIMIT]]
+    // CHECK: %[[WANTED8:.*]] = llvm.icmp "ult" %[[ROW8:.*]], %[[LIMIT]]
+    %wanted = arith.cmpi ult, %row, %limits : vector<64xindex>
+    %column = vector.shape_cast %wanted : vector<64xi1> to vector<64x1xi1>
+    %mask = vector.broadcast %column : vector<64x1xi1> to vector<64x16xi1>
+    // CHECK: %[[INSIDE:.*]] = llvm.icmp "slt" %{{.*}}, %[[ROWS]]
+    // CHECK: %[[BOTH:.*]] = llvm.and %[[INSIDE]], %[[WANTED]]
+    // CHECK: llvm.cond_br %[[BOTH]]
+    // CHECK: %[[INSIDE8:.*]] = llvm.icmp "slt" %{{.*}}, %[[ROWS]]
+    // CHECK: %[[BOTH8:.*]] = llvm.and %[[INSIDE8]], %[[WANTED8]]
+    // CHECK: llvm.cond_br %[[BOTH8]]
+    vector.transfer_write %v, %o[%c0, %c0], %mask {in_bounds = [false, true]} : vector<64x16xbf16>, memref<?x16xbf16>
+    gpu.return
+  }
 }
