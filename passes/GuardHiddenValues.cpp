@@ -7,18 +7,27 @@
 //
 // A key that one row of a tile sees and another does not has weight 0 in the
 // other row, and 0 * NaN and 0 * inf are NaN: a matrix product lets what a row
-// must not see reach it. So, behind the loops:
+// must not see reach it. So:
 //
-//   if (any accumulator is not finite where the sum of weights is a number)
-//     for key j { a[r] += visible(r, j) ? p[r][j] * v[j] : nothing }
-//     acc[r] = a[r] for those rows
+//   write all rows
+//   hurt[r] = an accumulator of r is not finite, and its sum of weights is a
+//             number
+//   if (any row is hurt)
+//     for some columns at a time
+//       if (a value of a partly hidden tile is not finite)
+//         for key j, while a hurt row is not all NaN
+//           a[r] += visible(r, j) ? p[r][j] * v[j] : nothing
+//         write hurt rows once more
 //
 // which goes key by key, on vector units, and touches only visible values. It
-// runs for inputs with NaN or infinity in V and costs everybody else one
-// multiply-add per accumulator and query tile.
+// runs where V has NaN or infinity near the diagonal of a mask, and costs
+// everybody else one addition per accumulator and query tile. Few columns at a
+// time and a loop around them, since nobody waits for this code but the
+// assembler; behind the write, since no register is free before.
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/MaskedKeyLoops.h"
 #include "passes/Passes.h"
 #include "passes/RowVectors.h"
 
@@ -31,6 +40,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 
 #include <cmath>
 
@@ -45,30 +55,28 @@ using namespace mlir::attn;
 /// Columns of Q that the recomputation multiplies at a time: few, for it runs
 /// where all registers are taken.
 static constexpr int64_t kChunk = 16;
+/// Columns of the result that it computes at a time. Each time, all scores are
+/// computed anew.
+static constexpr int64_t kColumns = 16;
+/// Keys after which it asks whether there is anything left to compute.
+static constexpr int64_t kKeys = 64;
 
 namespace {
 
-/// What a masked key loop computes, and what from.
-struct MaskedLoop {
-  scf::ForOp loop;
-  MaskBandOp mask;
-  vector::TransferReadOp query, key, value;
-  /// Bounds in keys, one per row.
-  Value lower, upper;
-  /// Factor of the scores in the exponent.
-  Value factor;
-  unsigned maximum = 0, sum = 0, accumulator = 0;
-};
-
-/// Writes the recomputation behind the loops.
+/// Writes the recomputation behind the write.
 class Guard {
 public:
-  Guard(MaskedLoop &found, scf::ForOp last)
-      : found(found), last(last), builder(last.getContext()),
-        loc(last.getLoc()), f32(builder.getF32Type()),
-        accumulatorType(
-            cast<VectorType>(last.getResult(found.accumulator).getType())),
-        rows(accumulatorType.getDimSize(0)) {}
+  /// `loops` are the masked ones of a chain that ends with `last`.
+  Guard(ArrayRef<MaskedKeyLoop> loops, scf::ForOp last,
+        AccumulatorOutput &output)
+      : loops(loops), found(loops.front()), last(last), output(output),
+        builder(last.getContext()), loc(last.getLoc()),
+        f32(builder.getF32Type()) {
+    auto type = cast<VectorType>(last.getResult(found.accumulator).getType());
+    rows = type.getDimSize(0);
+    columns = type.getDimSize(1);
+    partType = VectorType::get({rows, std::min(columns, kColumns)}, f32);
+  }
 
   void build();
 
@@ -83,66 +91,188 @@ private:
   Value broadcast(Value value, VectorType type) {
     return vector::BroadcastOp::create(builder, loc, type, value);
   }
-  /// One value per row, for each column of the accumulators.
-  Value overColumns(Value row) {
-    return broadcastRows(builder, loc, row, accumulatorType.getDimSize(1));
+  Value compare(arith::CmpFPredicate predicate, Value a, Value b) {
+    return arith::CmpFOp::create(builder, loc, predicate, a, b);
   }
+  /// One value per row, for each column computed at a time.
+  Value overColumns(Value row) {
+    return broadcastRows(builder, loc, row, partType.getDimSize(1));
+  }
+  bool columnsAreInside() { return columns % partType.getDimSize(1) == 0; }
   Value read(vector::TransferReadOp like, Value position, Value column,
-             int64_t numRows, int64_t numColumns);
-  Value sumZeros();
+             VectorType type, bool isInside);
+  Value readValue(Value key, Value column);
+  Value sumColumns(Value accumulators);
+  Value findRowSum();
+  Value findHurt();
+  Value anyOf(Value condition);
+  Value getNumKeys();
+  Value forKeys(Value first, Value end, Value init,
+                llvm::function_ref<Value(Value key, Value carried)> body);
+  std::pair<Value, Value> getKeys(MaskedKeyLoop masked, Value numKeys);
+  Value findCause(Value column, Value numKeys);
   Value scoreOf(Value key);
-  Value addKey(Value key, Value accumulator, Value shift, Value isHurt);
-  Value recompute(Value perLane);
+  Value addKey(Value key, Value column, Value sums, Value shift);
+  Value isOpen(Value sums, Value isHurt);
+  Value sumKeys(Value column, Value numKeys, Value shift, Value isHurt);
+  void writeHurt(Value column, Value sums, Value isHurt);
 
-  MaskedLoop &found;
+  ArrayRef<MaskedKeyLoop> loops;
+  MaskedKeyLoop found;
   scf::ForOp last;
+  AccumulatorOutput &output;
   OpBuilder builder;
   Location loc;
   Type f32;
-  VectorType accumulatorType;
-  int64_t rows;
+  int64_t rows, columns;
+  /// Accumulators of the recomputation.
+  VectorType partType;
 };
 
 } // namespace
 
-/// `numRows` x `numColumns` elements in f32 from where `like` reads, with its
-/// row and its column replaced by these.
-Value Guard::read(vector::TransferReadOp like, Value position, Value column,
-                  int64_t numRows, int64_t numColumns) {
-  AffineMap map = like.getPermutationMap();
-  SmallVector<Value> indices(like.getIndices());
-  indices[cast<AffineDimExpr>(map.getResult(0)).getPosition()] = position;
-  indices[cast<AffineDimExpr>(map.getResult(1)).getPosition()] = column;
-  auto type = VectorType::get({numRows, numColumns},
-                              like.getVectorType().getElementType());
-  // A single row is a key, which the loop keeps inside; columns stay inside
-  // wherever those of the tile do.
-  Value values = vector::TransferReadOp::create(
-      builder, loc, type, like.getBase(), indices, AffineMapAttr::get(map),
-      like.getPadding(), /*mask=*/Value(),
-      builder.getBoolArrayAttr({numRows == 1, like.getInBoundsValues()[1]}));
-  return arith::ExtFOp::create(builder, loc, type.clone(f32), values);
+/// The dimension of the memref that result `number` of a transfer's map names.
+template <typename OpTy>
+static unsigned getDim(OpTy transfer, unsigned number) {
+  AffineMap map = transfer.getPermutationMap();
+  return cast<AffineDimExpr>(map.getResult(number)).getPosition();
 }
 
-/// Per row, the accumulators times zero, added up: NaN if one of them is not
-/// finite, else 0. Each lane has the sum of its own columns.
-Value Guard::sumZeros() {
-  Value zeros =
-      arith::MulFOp::create(builder, loc, last.getResult(found.accumulator),
-                            splat(accumulatorType, 0.0));
+/// `value`, which pure ops compute in `loop`, in the trip that starts at
+/// `start`.
+static Value cloneForTrip(OpBuilder &builder, Value value, scf::ForOp loop,
+                          Value start) {
+  if (value == loop.getInductionVar())
+    return start;
+  Operation *op = value.getDefiningOp();
+  if (!op || !loop->isProperAncestor(op))
+    return value;
+  IRMapping mapping;
+  for (Value operand : op->getOperands())
+    mapping.map(operand, cloneForTrip(builder, operand, loop, start));
+  return builder.clone(*op, mapping)
+      ->getResult(cast<OpResult>(value).getResultNumber());
+}
+
+/// Elements in f32 from where `like` reads, with its row and its column
+/// replaced by these.
+Value Guard::read(vector::TransferReadOp like, Value position, Value column,
+                  VectorType type, bool isInside) {
+  SmallVector<Value> indices(like.getIndices());
+  indices[getDim(like, 0)] = position;
+  indices[getDim(like, 1)] = column;
+  // A single row is a key, which the loop keeps inside.
+  Value values = vector::TransferReadOp::create(
+      builder, loc, type.clone(like.getVectorType().getElementType()),
+      like.getBase(), indices, like.getPermutationMapAttr(), like.getPadding(),
+      /*mask=*/Value(),
+      builder.getBoolArrayAttr({type.getDimSize(0) == 1, isInside}));
+  return arith::ExtFOp::create(builder, loc, type, values);
+}
+
+/// The value of a key in some columns.
+Value Guard::readValue(Value key, Value column) {
+  auto type = VectorType::get({1, partType.getDimSize(1)}, f32);
+  return read(found.value, key, column, type,
+              columnsAreInside() && found.value.getInBoundsValues()[1]);
+}
+
+/// Per row, what each thread holds of it added up.
+Value Guard::sumColumns(Value accumulators) {
   auto perLane = vector::MultiDimReductionOp::create(
-      builder, loc, zeros, splat(rowType(f32), 0.0),
+      builder, loc, accumulators, splat(rowType(f32), 0.0),
       ArrayRef<bool>{false, true}, vector::CombiningKind::ADD);
   perLane->setAttr(attn_gpu::kPartialAttr, builder.getUnitAttr());
   return perLane;
+}
+
+/// The whole sums of weights, where the write needs them anyhow.
+Value Guard::findRowSum() {
+  for (Operation *user : last.getResult(found.sum).getUsers())
+    if (isa<attn_gpu::RowSumOp>(user) &&
+        user->getBlock() == output.write->getBlock() &&
+        user->isBeforeInBlock(output.write))
+      return user->getResult(0);
+  return {};
+}
+
+/// Which rows have accumulators that are not finite though their sum of weights
+/// is a number. A NaN is in one lane of a row, so all of them are asked.
+Value Guard::findHurt() {
+  using Predicate = arith::CmpFPredicate;
+  auto wholeRow = [&](Value perLane) -> Value {
+    return attn_gpu::RowSumOp::create(builder, loc, rowType(f32), perLane);
+  };
+  Value perLane = sumColumns(last.getResult(found.accumulator));
+  // 0 * x is 0 for every finite x, also for a large sum of them.
+  Value zeros = wholeRow(
+      arith::MulFOp::create(builder, loc, perLane, splat(rowType(f32), 0.0)));
+  Value sum = findRowSum();
+  if (!sum)
+    sum = wholeRow(last.getResult(found.sum));
+  return arith::AndIOp::create(builder, loc,
+                               compare(Predicate::UNO, zeros, zeros),
+                               compare(Predicate::ORD, sum, sum));
+}
+
+Value Guard::anyOf(Value condition) {
+  return attn_gpu::WarpAnyOp::create(builder, loc, builder.getI1Type(),
+                                     condition);
+}
+
+Value Guard::getNumKeys() {
+  return memref::DimOp::create(builder, loc, found.key.getBase(),
+                               getDim(found.key, 0));
+}
+
+/// A loop over single keys.
+Value Guard::forKeys(Value first, Value end, Value init,
+                     llvm::function_ref<Value(Value, Value)> body) {
+  auto loop = scf::ForOp::create(builder, loc, first, end, index(1), init);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value next = body(loop.getInductionVar(), loop.getRegionIterArg(0));
+  scf::YieldOp::create(builder, loc, next);
+  return loop.getResult(0);
+}
+
+/// The first key of the tiles that a loop masks, and the one behind them. Loops
+/// may visit the last tile first.
+std::pair<Value, Value> Guard::getKeys(MaskedKeyLoop masked, Value numKeys) {
+  scf::ForOp loop = masked.loop;
+  Value key = masked.value.getIndices()[getDim(masked.value, 0)];
+  Value one = cloneForTrip(builder, key, loop, loop.getLowerBound());
+  Value last =
+      arith::SubIOp::create(builder, loc, loop.getUpperBound(), loop.getStep());
+  Value other = cloneForTrip(builder, key, loop, last);
+  Value first = arith::MinSIOp::create(builder, loc, one, other);
+  Value end = arith::AddIOp::create(
+      builder, loc, arith::MaxSIOp::create(builder, loc, one, other),
+      index(masked.value.getVectorType().getDimSize(0)));
+  return {arith::MaxSIOp::create(builder, loc, first, index(0)),
+          arith::MinSIOp::create(builder, loc, end, numKeys)};
+}
+
+/// Whether a value from `column` on, of a tile that is partly hidden, is not
+/// finite. If none is, hurt rows are what they see.
+Value Guard::findCause(Value column, Value numKeys) {
+  Value zeros = splat(partType, 0.0);
+  for (const MaskedKeyLoop &masked : loops) {
+    auto [first, end] = getKeys(masked, numKeys);
+    zeros = forKeys(first, end, zeros, [&](Value key, Value carried) -> Value {
+      Value wide = broadcast(readValue(key, column), partType);
+      return math::FmaOp::create(builder, loc, wide, splat(partType, 0.0),
+                                 carried);
+    });
+  }
+  Value sum = sumColumns(zeros);
+  return anyOf(compare(arith::CmpFPredicate::UNO, sum, sum));
 }
 
 /// The scores of all rows with one key.
 Value Guard::scoreOf(Value key) {
   auto chunkType = VectorType::get({rows, kChunk}, f32);
   vector::TransferReadOp query = found.query;
-  unsigned row =
-      cast<AffineDimExpr>(query.getPermutationMap().getResult(0)).getPosition();
   auto loop = scf::ForOp::create(
       builder, loc, index(0), index(query.getVectorType().getDimSize(1)),
       index(kChunk), ValueRange{splat(chunkType, 0.0)});
@@ -150,8 +280,11 @@ Value Guard::scoreOf(Value key) {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
     Value column = loop.getInductionVar();
-    Value q = read(query, query.getIndices()[row], column, rows, kChunk);
-    Value k = read(found.key, key, column, 1, kChunk);
+    // Columns stay inside wherever those of the tile do.
+    Value q = read(query, query.getIndices()[getDim(query, 0)], column,
+                   chunkType, query.getInBoundsValues()[1]);
+    Value k = read(found.key, key, column, VectorType::get({1, kChunk}, f32),
+                   found.key.getInBoundsValues()[1]);
     Value products = math::FmaOp::create(
         builder, loc, q, broadcast(k, chunkType), loop.getRegionIterArg(0));
     scf::YieldOp::create(builder, loc, products);
@@ -161,157 +294,118 @@ Value Guard::scoreOf(Value key) {
       ArrayRef<bool>{false, true}, vector::CombiningKind::ADD);
 }
 
-/// accumulator + weight * value, for the hurt rows that see `key`.
-Value Guard::addKey(Value key, Value accumulator, Value shift, Value isHurt) {
+/// sums + weight * value, for the rows that see `key`.
+Value Guard::addKey(Value key, Value column, Value sums, Value shift) {
   Value power = math::FmaOp::create(
       builder, loc, scoreOf(key), broadcast(found.factor, rowType(f32)), shift);
   Value weight = math::Exp2Op::create(builder, loc, power);
-  Value value =
-      read(found.value, key, index(0), 1, accumulatorType.getDimSize(1));
+  Value value = broadcast(readValue(key, column), partType);
   Value sum =
-      math::FmaOp::create(builder, loc, overColumns(weight),
-                          broadcast(value, accumulatorType), accumulator);
+      math::FmaOp::create(builder, loc, overColumns(weight), value, sums);
   Value position = broadcast(key, rowType(builder.getIndexType()));
   Value notBefore = arith::CmpIOp::create(
       builder, loc, arith::CmpIPredicate::sle, found.lower, position);
   Value notAfter = arith::CmpIOp::create(
       builder, loc, arith::CmpIPredicate::slt, position, found.upper);
   Value isVisible = arith::AndIOp::create(builder, loc, notBefore, notAfter);
-  Value isWanted = arith::AndIOp::create(builder, loc, isVisible, isHurt);
-  return arith::SelectOp::create(builder, loc, overColumns(isWanted), sum,
-                                 accumulator);
+  return arith::SelectOp::create(builder, loc, overColumns(isVisible), sum,
+                                 sums);
 }
 
-/// The accumulators, with those of hurt rows computed anew. They take the place
-/// of the old ones: there are no registers for both.
-Value Guard::recompute(Value perLane) {
-  vector::TransferReadOp key = found.key;
-  unsigned keyDim =
-      cast<AffineDimExpr>(key.getPermutationMap().getResult(0)).getPosition();
-  Value numKeys = memref::DimOp::create(builder, loc, key.getBase(), keyDim);
-  Value shift =
-      createShift(builder, loc, last.getResult(found.maximum), found.factor);
-  Value whole = attn_gpu::RowSumOp::create(builder, loc, rowType(f32), perLane);
-  Value isHurt = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO,
-                                       whole, whole);
-  Value start = arith::SelectOp::create(builder, loc, overColumns(isHurt),
-                                        splat(accumulatorType, 0.0),
-                                        last.getResult(found.accumulator));
-  auto loop = scf::ForOp::create(builder, loc, index(0), numKeys, index(1),
-                                 ValueRange{start});
+/// Whether a hurt row has a sum that is not NaN, which no more keys can change.
+Value Guard::isOpen(Value sums, Value isHurt) {
+  Value largest = vector::MultiDimReductionOp::create(
+      builder, loc, sums, splat(rowType(f32), NAN), ArrayRef<bool>{false, true},
+      vector::CombiningKind::MAXNUMF);
+  Value isNumber = compare(arith::CmpFPredicate::ORD, largest, largest);
+  return anyOf(arith::AndIOp::create(builder, loc, isNumber, isHurt));
+}
+
+/// The accumulators of all rows from `column` on. Where all of V is NaN, the
+/// first keys settle it.
+Value Guard::sumKeys(Value column, Value numKeys, Value shift, Value isHurt) {
+  auto blocks = scf::ForOp::create(builder, loc, index(0), numKeys,
+                                   index(kKeys), splat(partType, 0.0));
   OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(loop.getBody());
-  scf::YieldOp::create(
-      builder, loc,
-      addKey(loop.getInductionVar(), loop.getRegionIterArg(0), shift, isHurt));
-  return loop.getResult(0);
+  builder.setInsertionPointToStart(blocks.getBody());
+  Value first = blocks.getInductionVar(), sums = blocks.getRegionIterArg(0);
+  auto ifOpen = scf::IfOp::create(builder, loc, partType, isOpen(sums, isHurt),
+                                  /*withElseRegion=*/true);
+  scf::YieldOp::create(builder, loc, ifOpen.getResult(0));
+  builder.setInsertionPointToStart(ifOpen.elseBlock());
+  scf::YieldOp::create(builder, loc, sums);
+  builder.setInsertionPointToStart(ifOpen.thenBlock());
+  Value end = arith::MinSIOp::create(
+      builder, loc, arith::AddIOp::create(builder, loc, first, index(kKeys)),
+      numKeys);
+  Value next = forKeys(first, end, sums, [&](Value key, Value carried) {
+    return addKey(key, column, carried, shift);
+  });
+  scf::YieldOp::create(builder, loc, next);
+  return blocks.getResult(0);
+}
+
+/// `value`, which is the same in all columns, with fewer of them.
+static Value narrow(OpBuilder &builder, Value value, int64_t columns) {
+  auto type = cast<VectorType>(value.getType());
+  auto narrower =
+      VectorType::get({type.getDimSize(0), columns}, type.getElementType());
+  if (auto broadcast = value.getDefiningOp<vector::BroadcastOp>())
+    return vector::BroadcastOp::create(builder, value.getLoc(), narrower,
+                                       broadcast.getSource());
+  DenseElementsAttr splat;
+  matchPattern(value, m_Constant(&splat));
+  return arith::ConstantOp::create(
+      builder, value.getLoc(),
+      DenseElementsAttr::get(narrower, splat.getSplatValue<Attribute>()));
+}
+
+/// Does to these accumulators what is done to all, and writes the hurt rows.
+void Guard::writeHurt(Value column, Value sums, Value isHurt) {
+  Value value = sums;
+  Value before = last.getResult(found.accumulator);
+  for (Operation *op : output.ops) {
+    IRMapping mapping;
+    for (Value operand : op->getOperands())
+      mapping.map(operand, operand == before ? value
+                                             : narrow(builder, operand,
+                                                      partType.getDimSize(1)));
+    Operation *copy = builder.clone(*op, mapping);
+    before = op->getResult(0);
+    copy->getResult(0).setType(
+        partType.clone(cast<VectorType>(before.getType()).getElementType()));
+    value = copy->getResult(0);
+  }
+  vector::TransferWriteOp write = output.write;
+  SmallVector<Value> indices(write.getIndices());
+  Value &first = indices[getDim(write, 1)];
+  first = arith::AddIOp::create(builder, loc, first, column);
+  SmallVector<bool> inside = write.getInBoundsValues();
+  vector::TransferWriteOp::create(
+      builder, loc, value, write.getBase(), indices,
+      write.getPermutationMapAttr(), overColumns(isHurt),
+      builder.getBoolArrayAttr({inside[0], inside[1] && columnsAreInside()}));
 }
 
 void Guard::build() {
-  builder.setInsertionPointAfter(last);
-  Value accumulator = last.getResult(found.accumulator);
-  SmallVector<OpOperand *> uses;
-  for (OpOperand &use : accumulator.getUses())
-    uses.push_back(&use);
-
-  Value perLane = sumZeros();
-  Value notFinite = arith::CmpFOp::create(
-      builder, loc, arith::CmpFPredicate::UNO, perLane, perLane);
-  // All of a row's lanes must agree: a NaN among the weights is in one of them.
-  Value sum = attn_gpu::RowSumOp::create(builder, loc, rowType(f32),
-                                         last.getResult(found.sum));
-  Value isNumber =
-      arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::ORD, sum, sum);
-  Value hurt = arith::AndIOp::create(builder, loc, notFinite, isNumber);
-  Value any =
-      attn_gpu::WarpAnyOp::create(builder, loc, builder.getI1Type(), hurt);
-  auto guard = scf::IfOp::create(builder, loc, accumulatorType, any,
-                                 /*withElseRegion=*/true);
-  builder.setInsertionPointToEnd(&guard.getElseRegion().front());
-  scf::YieldOp::create(builder, loc, accumulator);
-  builder.setInsertionPointToEnd(&guard.getThenRegion().front());
-  scf::YieldOp::create(builder, loc, recompute(perLane));
-  for (OpOperand *use : uses)
-    use->set(guard.getResult(0));
-}
-
-//===----------------------------------------------------------------------===//
-// Matching
-//===----------------------------------------------------------------------===//
-
-/// The bound behind `bound - broadcast(first key of the tile)`.
-static Value getAbsoluteBound(Value relative) {
-  if (auto sub = relative.getDefiningOp<arith::SubIOp>())
-    return sub.getLhs();
-  // A constant that hides nothing of any tile.
-  return matchPattern(relative, m_Zero()) ? relative : Value();
-}
-
-/// Finds the two products, and the number of their accumulator.
-static bool matchProducts(MaskedLoop &found) {
-  for (auto product : found.loop.getBody()->getOps<vector::ContractionOp>()) {
-    auto right = product.getRhs().getDefiningOp<vector::TransferReadOp>();
-    if (auto query = product.getLhs().getDefiningOp<vector::TransferReadOp>()) {
-      found.query = query;
-      found.key = right;
-    } else {
-      found.value = right;
-    }
-    for (auto [number, yielded] :
-         llvm::enumerate(found.loop.getYieldedValues()))
-      if (yielded == product.getResult())
-        found.accumulator = number;
-  }
-  return found.query && found.key && found.value;
-}
-
-/// Finds which carried values are the maximum and the sum, and the factor.
-static bool matchSoftmax(MaskedLoop &found) {
-  for (auto op : found.loop.getBody()->getOps<vector::MultiDimReductionOp>()) {
-    auto carried = dyn_cast<BlockArgument>(op.getAcc());
-    if (op.getKind() == vector::CombiningKind::MAXNUMF && carried)
-      found.maximum = carried.getArgNumber() - 1;
-  }
-  for (auto power : found.loop.getBody()->getOps<math::FmaOp>())
-    if (power.getA() == found.mask.getResult())
-      if (auto factor = power.getB().getDefiningOp<vector::BroadcastOp>())
-        found.factor = factor.getSource();
-  found.sum = 3 - found.maximum - found.accumulator;
-  return found.factor && found.loop.getNumResults() == 3 &&
-         found.maximum != found.accumulator;
-}
-
-static std::optional<MaskedLoop> matchLoop(MaskBandOp mask) {
-  MaskedLoop found;
-  found.mask = mask;
-  found.loop = dyn_cast<scf::ForOp>(mask->getParentOp());
-  found.lower = getAbsoluteBound(mask.getLower());
-  found.upper = getAbsoluteBound(mask.getUpper());
-  if (!found.loop || !found.lower || !found.upper || !matchProducts(found) ||
-      !matchSoftmax(found))
-    return std::nullopt;
-  return found;
-}
-
-/// The loop that the chain which `loop` belongs to ends with.
-static scf::ForOp getLastLoop(scf::ForOp loop) {
-  for (;;) {
-    if (loop->use_empty())
-      return loop;
-    auto next = dyn_cast<scf::ForOp>(*loop->user_begin());
-    if (!next || next->getBlock() != loop->getBlock())
-      return loop;
-    loop = next;
-  }
-}
-
-/// Whether all rows of a tile see the same keys.
-static bool hidesNothing(MaskedLoop &found) {
-  auto isUniform = [](Value bound) {
-    return bound.getDefiningOp<vector::BroadcastOp>() ||
-           bound.getDefiningOp<arith::ConstantOp>();
-  };
-  return isUniform(found.lower) && isUniform(found.upper);
+  builder.setInsertionPoint(output.write);
+  Value isHurt = findHurt();
+  builder.setInsertionPointAfter(output.write);
+  auto ifHurt = scf::IfOp::create(builder, loc, anyOf(isHurt));
+  builder.setInsertionPointToStart(ifHurt.thenBlock());
+  // Another lane may write an element this time.
+  attn_gpu::WarpBarrierOp::create(builder, loc);
+  Value numKeys = getNumKeys();
+  Value shift =
+      createShift(builder, loc, last.getResult(found.maximum), found.factor);
+  auto loop = scf::ForOp::create(builder, loc, index(0), index(columns),
+                                 index(partType.getDimSize(1)));
+  builder.setInsertionPointToStart(loop.getBody());
+  Value column = loop.getInductionVar();
+  auto ifCaused = scf::IfOp::create(builder, loc, findCause(column, numKeys));
+  builder.setInsertionPointToStart(ifCaused.thenBlock());
+  Value sums = sumKeys(column, numKeys, shift, isHurt);
+  writeHurt(column, sums, isHurt);
 }
 
 namespace {
@@ -320,14 +414,27 @@ struct AttnGuardHiddenValues
     : attn::impl::AttnGuardHiddenValuesPassBase<AttnGuardHiddenValues> {
   void runOnOperation() override {
     // One guard per chain of loops, whichever of its loops were masked.
-    llvm::MapVector<Operation *, MaskedLoop> chains;
+    llvm::MapVector<Operation *, SmallVector<MaskedKeyLoop>> chains;
     getOperation().walk([&](MaskBandOp mask) {
-      std::optional<MaskedLoop> found = matchLoop(mask);
-      if (found && !hidesNothing(*found))
-        chains.insert({getLastLoop(found->loop), *found});
+      std::optional<MaskedKeyLoop> found = matchMaskedKeyLoop(mask);
+      if (found && found->hidesFromSomeRows())
+        chains[getLastKeyLoop(found->loop)].push_back(*found);
     });
-    for (auto &[last, found] : chains)
-      Guard(found, cast<scf::ForOp>(last)).build();
+    for (auto &[op, loops] : chains) {
+      auto last = cast<scf::ForOp>(op);
+      Value accumulator = last.getResult(loops.front().accumulator);
+      if (accumulator.use_empty())
+        continue;
+      std::optional<AccumulatorOutput> output =
+          matchAccumulatorOutput(accumulator);
+      if (!output) {
+        last.emitOpError() << "expected accumulators that are scaled by row "
+                              "and written, so that hidden values can be "
+                              "kept out";
+        return signalPassFailure();
+      }
+      Guard(loops, last, *output).build();
+    }
   }
 };
 

@@ -128,13 +128,17 @@ def AttnGuardHiddenValuesPass
     : Pass<"attn-guard-hidden-values", "::mlir::gpu::GPUFuncOp"> {
   let summary = "keep NaN and infinity of a hidden value out of other rows";
   let description = [{
-    A masked weight is 0, and in a matrix product 0 times NaN is NaN. Behind the
-    key loops, a warp whose accumulators are not finite while its sums of
-    weights are numbers computes them again, key by key, from visible values
-    only. Nothing is added where all rows of a tile see the same keys.
+    A masked weight is 0, and in a matrix product 0 times NaN is NaN. A row is
+    hurt if its accumulators are not finite while its sum of weights is a number.
+    Behind the write of the results, a warp with such rows searches the values
+    of the tiles that its rows do not see alike, some columns at a time; where
+    one of these is not finite, it sums hurt rows again, key by key, from
+    visible values only, and writes them once more. Nothing is added where all
+    rows of a tile see the same keys.
 
-    Requires: row sums as `attn-defer-row-sums` leaves them or whole, and reads
-    that are not copies yet.
+    Requires: row sums as `attn-defer-row-sums` leaves them or whole, reads that
+    are not copies yet, and accumulators that are written without a mask, behind
+    elementwise ops whose other operands are the same in all columns.
 
     Example: test/passes/attn-guard-hidden-values-doctest.mlir
   }];

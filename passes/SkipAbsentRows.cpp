@@ -50,9 +50,11 @@ struct TileLoop {
 
 /// Whether `value` is known before the worker's first key.
 static bool isKnownBefore(Value value, scf::ForOp firstKeyLoop) {
-  Operation *op = value.getDefiningOp();
-  return !op || op->getBlock() != firstKeyLoop->getBlock() ||
-         op->isBeforeInBlock(firstKeyLoop);
+  Operation *op = value.getParentBlock()->getParentOp();
+  if (Operation *def = value.getDefiningOp())
+    op = def;
+  Operation *here = firstKeyLoop->getBlock()->findAncestorOpInBlock(*op);
+  return !here || here->isBeforeInBlock(firstKeyLoop);
 }
 
 static bool matchKeyLoops(TileLoop &found) {
@@ -88,7 +90,6 @@ static std::optional<unsigned> getRowDim(vector::TransferWriteOp write) {
 /// Finds the writes; false if one of them is not known to be of rows that the
 /// worker knows before its first key.
 static bool matchWrites(TileLoop &found) {
-  Block *body = found.loop.getBody();
   WalkResult result = found.loop.walk([&](Operation *op) {
     if (isa<attn_gpu::AttnGPUDialect>(op->getDialect()) ||
         op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
@@ -96,9 +97,8 @@ static bool matchWrites(TileLoop &found) {
       return WalkResult::advance();
     auto write = dyn_cast<vector::TransferWriteOp>(op);
     std::optional<unsigned> dim = write ? getRowDim(write) : std::nullopt;
-    if (!dim || write->getBlock() != body)
-      return WalkResult::interrupt();
-    if (!isKnownBefore(write.getIndices()[*dim], found.keyLoops.front()))
+    if (!dim ||
+        !isKnownBefore(write.getIndices()[*dim], found.keyLoops.front()))
       return WalkResult::interrupt();
     found.writes.push_back(write);
     return WalkResult::advance();

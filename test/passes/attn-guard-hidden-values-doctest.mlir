@@ -8,12 +8,12 @@
 gpu.module @kernels {
   // CHECK-LABEL: gpu.func @guard
   // CHECK: %[[R:[^ ]*]]:3 = scf.for
-  // CHECK: arith.mulf %[[R]]#2
-  // CHECK: %[[ANY:[^ ]*]] = attn_gpu.warp_any
-  // CHECK: %[[GUARDED:[^ ]*]] = scf.if %[[ANY]]
-  // CHECK: } else {
-  // CHECK-NEXT: scf.yield %[[R]]#2
-  // CHECK: vector.transfer_write %[[GUARDED]]
+  // CHECK: %[[HURT:[^ ]*]] = arith.andi
+  // CHECK: vector.transfer_write %[[R]]#2
+  // CHECK: %[[ANY:[^ ]*]] = attn_gpu.warp_any %[[HURT]]
+  // CHECK-NEXT: scf.if %[[ANY]] {
+  // CHECK: attn_gpu.warp_any
+  // CHECK: vector.transfer_write
   gpu.func @guard(%q: memref<?x16xbf16>, %k: memref<?x16xbf16>, %v: memref<?x16xbf16>, %f: f32, %n: index, %o: memref<16x16xf32>) kernel {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index

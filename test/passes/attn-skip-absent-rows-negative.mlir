@@ -79,4 +79,28 @@ gpu.module @kernels {
     }
     gpu.return
   }
+
+  // CHECK-LABEL: gpu.func @negative_nested_row_found_by_the_loop
+  gpu.func @negative_nested_row_found_by_the_loop(%tiles: index, %n: index, %row: index, %x: vector<16xf32>, %o: memref<?xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %k = attn_gpu.channel consumers(1) : !channel
+    attn_gpu.specialize producer(24) {
+    } consumers(1, 240) {
+      scf.for %t = %c0 to %tiles step %c1 {
+        %found = scf.for %i = %c0 to %n step %c1 iter_args(%r = %c0) -> (index) {
+          %tile = attn_gpu.receive %k[%i] : !channel
+          attn_gpu.release %k[%i] : !channel
+          %next = arith.addi %r, %i : index
+          scf.yield %next : index
+        }
+        vector.transfer_write %x, %o[%row] {in_bounds = [false]} : vector<16xf32>, memref<?xf32>
+        scf.for %i = %c0 to %n step %c1 {
+          %own = arith.addi %found, %i : index
+          vector.transfer_write %x, %o[%own] {in_bounds = [false]} : vector<16xf32>, memref<?xf32>
+        }
+      }
+    }
+    gpu.return
+  }
 }

@@ -36,4 +36,32 @@ gpu.module @kernels {
     }
     gpu.return
   }
+
+  // A write may stand in a branch.
+  // CHECK-LABEL: gpu.func @nested_write
+  // CHECK-SAME: (%{{[^ ]*}}: index, %[[N:[^ ]*]]: index
+  // CHECK: %[[FIRST:.*]] = arith.cmpi sge
+  // CHECK: %[[SECOND:.*]] = arith.cmpi sge
+  // CHECK: %[[ABSENT:.*]] = arith.andi %[[FIRST]], %[[SECOND]]
+  // CHECK: %[[END:.*]] = arith.select %[[ABSENT]], %{{.*}}, %[[N]]
+  // CHECK: scf.for %{{.*}} = %{{.*}} to %[[END]]
+  gpu.func @nested_write(%tiles: index, %n: index, %row: index, %again: i1, %x: vector<16xf32>, %o: memref<?xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %k = attn_gpu.channel consumers(1) : !channel
+    attn_gpu.specialize producer(24) {
+    } consumers(1, 240) {
+      scf.for %t = %c0 to %tiles step %c1 {
+        scf.for %i = %c0 to %n step %c1 {
+          %tile = attn_gpu.receive %k[%i] : !channel
+          attn_gpu.release %k[%i] : !channel
+        }
+        vector.transfer_write %x, %o[%row] {in_bounds = [false]} : vector<16xf32>, memref<?xf32>
+        scf.if %again {
+          vector.transfer_write %x, %o[%row] {in_bounds = [false]} : vector<16xf32>, memref<?xf32>
+        }
+      }
+    }
+    gpu.return
+  }
 }
