@@ -3,9 +3,12 @@
 #q = #attn_gpu.panels<rows = 128, swizzle = 128>
 #k = #attn_gpu.panels<rows = 80, swizzle = 128>
 #w = #attn_gpu.panels<rows = 64, swizzle = 128>
+#v = #attn_gpu.panels<rows = 32, swizzle = 128>
 #n = #attn_gpu.panels<rows = 32, swizzle = 32>
 !qch = !attn_gpu.channel<128x80xbf16, stages = 1, #q>
 !kch = !attn_gpu.channel<80x80xbf16, stages = 1, #k>
+!vch = !attn_gpu.channel<32x256xbf16, stages = 1, #v>
+!wch = !attn_gpu.channel<64x32xbf16, stages = 1, #w>
 !nch = !attn_gpu.channel<32x16xf16, stages = 1, #n>
 !qtile = !attn_gpu.tile<128x80xbf16, #q>
 !mine = !attn_gpu.tile<64x80xbf16, #q>
@@ -127,6 +130,37 @@ gpu.module @kernels {
     // CHECK: wgmma.mma_async
     // CHECK-SAME: wgmma.commit_group
     %s = attn_gpu.mma_async %q, %k transpose_b : !qtile, !ktile -> !attn_gpu.inflight<128x80xf32>
+    gpu.return
+  }
+
+  // With A in registers, 256 columns are two chains of one group. The second
+  // reads two panels on, 2 x 32 rows of 128 bytes.
+  // CHECK-LABEL: llvm.func @wide_of_registers
+  gpu.func @wide_of_registers(%x: f32) kernel attributes {known_block_size = array<i32: 128, 1, 1>, attn_gpu.warps_per_worker = 4 : i64} {
+    %c0 = arith.constant 0 : index
+    %vch = attn_gpu.channel consumers(1) : !vch
+    %v = attn_gpu.receive %vch[%c0] : !vch
+    %p32 = vector.broadcast %x : f32 to vector<64x32xf32>
+    %p = arith.truncf %p32 : vector<64x32xf32> to vector<64x32xbf16>
+    // CHECK: m64n128k16
+    // CHECK-NOT: commit_group
+    // CHECK: llvm.mlir.constant(8192 : i32)
+    // CHECK: m64n128k16
+    // CHECK-SAME: wgmma.commit_group
+    %o = attn_gpu.mma_async %p, %v : vector<64x32xbf16>, !attn_gpu.tile<32x256xbf16, #v> -> !attn_gpu.inflight<64x256xf32>
+    gpu.return
+  }
+
+  // With A in shared memory they are one.
+  // CHECK-LABEL: llvm.func @wide_of_shared
+  gpu.func @wide_of_shared() kernel attributes {known_block_size = array<i32: 128, 1, 1>, attn_gpu.warps_per_worker = 4 : i64} {
+    %c0 = arith.constant 0 : index
+    %vch = attn_gpu.channel consumers(1) : !vch
+    %wch = attn_gpu.channel consumers(1) : !wch
+    %v = attn_gpu.receive %vch[%c0] : !vch
+    %w = attn_gpu.receive %wch[%c0] : !wch
+    // CHECK: m64n256k16
+    %s = attn_gpu.mma_async %w, %v : !attn_gpu.tile<64x32xbf16, #w>, !attn_gpu.tile<32x256xbf16, #v> -> !attn_gpu.inflight<64x256xf32>
     gpu.return
   }
 }
