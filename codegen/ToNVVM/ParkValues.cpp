@@ -17,6 +17,10 @@
 // equal over a worker, so lanes write the same value; only a lane of the tile
 // before, which may still read, must be waited for.
 //
+// What the next tile is computed from stays: the assembler would no longer know
+// that it is equal over a warp, and take all that depends on it, loops
+// included, for divergent. That costs a tenth of the kernel's time.
+//
 //===----------------------------------------------------------------------===//
 
 #include "codegen/ToNVVM/ParkValues.h"
@@ -25,6 +29,8 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace mlir::attn_gpu;
@@ -60,13 +66,27 @@ static KeyLoops findKeyLoops(Block &block) {
   return loops;
 }
 
-/// Uses of `value` behind `last`, in its block or deeper.
-static SmallVector<OpOperand *> findUsesBehind(Value value, Operation *last) {
+/// The ops of the block that compute what its terminator hands on.
+static llvm::SetVector<Operation *> findHandingOn(Block &block) {
+  llvm::SetVector<Operation *> ops;
+  ops.insert(block.getTerminator());
+  for (size_t i = 0; i < ops.size(); ++i)
+    for (Value operand : ops[i]->getOperands())
+      if (Operation *op = operand.getDefiningOp(); op && isPure(op))
+        ops.insert(op);
+  return ops;
+}
+
+/// Uses of `value` behind `last`, in its block or deeper, but for `others`.
+static SmallVector<OpOperand *>
+findUsesBehind(Value value, Operation *last,
+               const llvm::SetVector<Operation *> &others) {
   SmallVector<OpOperand *> uses;
   for (OpOperand &use : value.getUses()) {
     Operation *ancestor =
         last->getBlock()->findAncestorOpInBlock(*use.getOwner());
-    if (ancestor && last->isBeforeInBlock(ancestor))
+    if (ancestor && last->isBeforeInBlock(ancestor) &&
+        !others.contains(use.getOwner()))
       uses.push_back(&use);
   }
   return uses;
@@ -114,9 +134,12 @@ static void parkAround(const KeyLoops &loops, const Kernel &kernel,
   Value to = createWarpSlots(before, kernel, place);
   Value from = createWarpSlots(behind, kernel, place);
   Type i32 = before.getI32Type();
+  llvm::SetVector<Operation *> handingOn =
+      findHandingOn(*loops.first->getBlock());
   int64_t number = 0;
   for (Value value : findNumbers(*loops.first->getBlock(), loops.first)) {
-    SmallVector<OpOperand *> uses = findUsesBehind(value, loops.last);
+    SmallVector<OpOperand *> uses =
+        findUsesBehind(value, loops.last, handingOn);
     if (uses.empty())
       continue;
     if (number == kMaxParked)
@@ -136,31 +159,42 @@ static void parkAround(const KeyLoops &loops, const Kernel &kernel,
   }
 }
 
-/// Turns `loop` into one whose next number is computed in its body, so that the
-/// number can wait like any other. Returns the body.
-static Block *exposeNumber(scf::ForOp loop) {
+/// The number of `loop` in trip `trip`.
+static Value numberOf(OpBuilder &b, Location loc, scf::ForOp loop, Value trip) {
+  Value way = arith::MulIOp::create(b, loc, trip, loop.getStep());
+  return arith::AddIOp::create(b, loc, loop.getLowerBound(), way);
+}
+
+/// Turns `loop` into one that counts its trips and computes its number from
+/// them: a count of trips is plainly equal over a warp, and waits in a uniform
+/// register. Returns the body.
+static Block *countTrips(scf::ForOp loop) {
   ImplicitLocOpBuilder b(loop.getLoc(), loop);
-  SmallVector<Value> inits{loop.getLowerBound()};
+  SmallVector<Value> inits{arith::ConstantIndexOp::create(b, 0)};
   llvm::append_range(inits, loop.getInitArgs());
   auto whileOp = scf::WhileOp::create(
       b, ValueRange(inits).getTypes(), inits,
       [&](OpBuilder &nested, Location loc, ValueRange arguments) {
-        Value more =
-            arith::CmpIOp::create(nested, loc, arith::CmpIPredicate::slt,
-                                  arguments.front(), loop.getUpperBound());
+        Value more = arith::CmpIOp::create(
+            nested, loc, arith::CmpIPredicate::slt,
+            numberOf(nested, loc, loop, arguments.front()),
+            loop.getUpperBound());
         scf::ConditionOp::create(nested, loc, more, arguments);
       },
       [](OpBuilder &, Location, ValueRange) {});
   Block *body = whileOp.getAfterBody();
   Operation *yield = loop.getBody()->getTerminator();
   b.setInsertionPoint(yield);
-  SmallVector<Value> next{
-      arith::AddIOp::create(b, loop.getInductionVar(), loop.getStep())};
+  SmallVector<Value> next{arith::AddIOp::create(
+      b, body->getArgument(0), arith::ConstantIndexOp::create(b, 1))};
   llvm::append_range(next, yield->getOperands());
   scf::YieldOp::create(b, next);
   yield->erase();
-  for (auto [from, to] :
-       llvm::zip_equal(loop.getBody()->getArguments(), body->getArguments()))
+  b.setInsertionPointToStart(body);
+  Value number = numberOf(b, loop.getLoc(), loop, body->getArgument(0));
+  loop.getInductionVar().replaceAllUsesWith(number);
+  for (auto [from, to] : llvm::zip_equal(loop.getRegionIterArgs(),
+                                         body->getArguments().drop_front()))
     from.replaceAllUsesWith(to);
   body->getOperations().splice(body->end(), loop.getBody()->getOperations());
   loop.replaceAllUsesWith(whileOp.getResults().drop_front());
@@ -185,5 +219,5 @@ void mlir::attn_gpu::parkValues(gpu::GPUFuncOp function, Kernel &kernel) {
   int64_t place = kernel.sharedBytes;
   kernel.sharedBytes += kernel.numThreads / kWarpSize * kParkedBytesPerWarp;
   for (scf::ForOp loop : tileLoops)
-    parkAround(findKeyLoops(*exposeNumber(loop)), kernel, place);
+    parkAround(findKeyLoops(*countTrips(loop)), kernel, place);
 }

@@ -8,32 +8,38 @@
 !widetile = !attn_gpu.tile<64x64xbf16, #p>
 
 gpu.module @kernels {
-  // Of the numbers in front of the key loop, three are used behind it: the
-  // tile's own, one that the tile loop carries, and one computed. They wait in
-  // the 64 bytes of the warp, behind 8192 bytes of tiles and 32 of barriers.
+  // Of the numbers in front of the key loop, three are used behind it: one that
+  // the tile loop carries, the tile's own, and one computed. They wait in the
+  // 64 bytes of the warp, behind 8192 bytes of tiles and 32 of barriers. What
+  // the next tile is computed from stays.
   // CHECK-LABEL: llvm.func @parked
   // CHECK-SAME: attn_gpu.shared_bytes = 8480
-  gpu.func @parked(%tiles: index, %n: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>, attn_gpu.warps_per_worker = 1 : i64} {
+  gpu.func @parked(%tiles: index, %n: index, %start: index, %stride: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>, attn_gpu.warps_per_worker = 1 : i64} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %zero = arith.constant dense<0.0> : vector<32x32xf32>
     %ring = attn_gpu.channel consumers(4) : !ring
-    // CHECK: llvm.icmp "slt" %[[NUMBER:.*]], %{{.*}} : i32
-    // CHECK-NEXT: llvm.cond_br %{{.*}}, ^{{.*}}(%[[NUMBER]], %{{.*}} : i32, i32)
-    // CHECK-NEXT: ^bb{{.*}}(%[[TILE:.*]]: i32, %[[CARRIED:.*]]: i32):
+    // Trips are counted, and the number follows from them.
+    // CHECK: ^bb{{.*}}(%[[COUNT:.*]]: i32, %{{.*}}: i32):
+    // CHECK: llvm.mul %[[COUNT]]
+    // CHECK: llvm.icmp "slt"
+    // CHECK-NEXT: llvm.cond_br %{{.*}}, ^{{.*}}(%[[COUNT]], %{{.*}} : i32, i32)
+    // CHECK-NEXT: ^bb{{.*}}(%[[TRIP:.*]]: i32, %[[CARRIED:.*]]: i32):
+    // CHECK: %[[WAY:.*]] = llvm.mul %[[TRIP]]
+    // CHECK: %[[TILE:.*]] = llvm.add %{{.*}}, %[[WAY]]
     // CHECK: %[[SLOT:.*]] = llvm.add %[[CARRIED]]
     // Lanes that still read those of the tile before are waited for.
     // CHECK: nvvm.bar.warp.sync
     // CHECK: llvm.mlir.constant(8224 : i32)
     // CHECK: %[[TO:.*]] = llvm.inttoptr
     // CHECK: %[[FIRST:.*]] = llvm.getelementptr %[[TO]][0]
-    // CHECK: llvm.store volatile %[[TILE]], %[[FIRST]]
+    // CHECK: llvm.store volatile %[[CARRIED]], %[[FIRST]]
     // CHECK: %[[SECOND:.*]] = llvm.getelementptr %[[TO]][1]
-    // CHECK: llvm.store volatile %[[CARRIED]], %[[SECOND]]
+    // CHECK: llvm.store volatile %[[TILE]], %[[SECOND]]
     // CHECK: %[[THIRD:.*]] = llvm.getelementptr %[[TO]][2]
     // CHECK: llvm.store volatile %[[SLOT]], %[[THIRD]]
     // CHECK-NOT: volatile
-    %last = scf.for %tile = %c0 to %tiles step %c1 iter_args(%carried = %c0) -> index {
+    %last = scf.for %tile = %start to %tiles step %stride iter_args(%carried = %c0) -> index {
       %slot = arith.addi %carried, %n : index
       // Only the loop sees it.
       %bound = arith.addi %n, %n : index
@@ -44,14 +50,17 @@ gpu.module @kernels {
         %0 = attn_gpu.mma_wait %s pending(0) : !attn_gpu.inflight<32x32xf32>
         scf.yield %0 : vector<32x32xf32>
       }
-      // CHECK: %[[TILE1:.*]] = llvm.load volatile
       // CHECK: %[[CARRIED1:.*]] = llvm.load volatile
+      // CHECK: %[[TILE1:.*]] = llvm.load volatile
       // CHECK: %[[SLOT1:.*]] = llvm.load volatile
       // CHECK-NOT: volatile
-      // CHECK: llvm.add %[[CARRIED1]], %[[SLOT1]]
-      // CHECK: llvm.add %[[TILE1]]
-      %next = arith.addi %carried, %slot : index
+      // CHECK: llvm.add %[[TILE1]], %[[CARRIED1]]
+      %other = arith.addi %tile, %carried : index
+      attn_gpu.release %ring[%other] : !ring
       attn_gpu.release %ring[%slot] : !ring
+      // CHECK: llvm.add %[[CARRIED]], %[[SLOT]]
+      %next = arith.addi %carried, %slot : index
+      // CHECK: llvm.add %[[TRIP]]
       scf.yield %next : index
     }
     // CHECK: llvm.return
