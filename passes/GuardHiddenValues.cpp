@@ -41,6 +41,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SetVector.h"
 
 #include <cmath>
 
@@ -112,6 +113,7 @@ private:
   std::pair<Value, Value> getKeys(MaskedKeyLoop masked, Value numKeys);
   Value findCause(Value column, Value numKeys);
   Value scoreOf(Value key);
+  Value isVisible(Value key);
   Value addKey(Value key, Value column, Value sums, Value shift);
   Value isOpen(Value sums, Value isHurt);
   Value sumKeys(Value column, Value numKeys, Value shift, Value isHurt);
@@ -237,7 +239,8 @@ Value Guard::forKeys(Value first, Value end, Value init,
 }
 
 /// The first key of the tiles that a loop masks, and the one behind them. Loops
-/// may visit the last tile first.
+/// may visit the last tile first, but go in steps of one tile either way. One
+/// without trips may give too wide a range, which costs time only.
 std::pair<Value, Value> Guard::getKeys(MaskedKeyLoop masked, Value numKeys) {
   scf::ForOp loop = masked.loop;
   Value key = masked.value.getIndices()[getDim(masked.value, 0)];
@@ -294,21 +297,43 @@ Value Guard::scoreOf(Value key) {
       ArrayRef<bool>{false, true}, vector::CombiningKind::ADD);
 }
 
+/// Whether each row sees `key`. A loop may have dropped a bound that hides
+/// nothing of its own tiles, so all of them are asked.
+Value Guard::isVisible(Value key) {
+  llvm::SetVector<Value> lower, upper;
+  for (const MaskedKeyLoop &loop : loops) {
+    lower.insert(loop.lower);
+    upper.insert(loop.upper);
+  }
+  Value position = broadcast(key, rowType(builder.getIndexType()));
+  Value result;
+  auto require = [&](arith::CmpIPredicate predicate, Value a, Value b) {
+    Value holds = arith::CmpIOp::create(builder, loc, predicate, a, b);
+    result =
+        result ? arith::AndIOp::create(builder, loc, result, holds) : holds;
+  };
+  for (Value bound : lower)
+    require(arith::CmpIPredicate::sle, bound, position);
+  for (Value bound : upper)
+    require(arith::CmpIPredicate::slt, position, bound);
+  return result;
+}
+
 /// sums + weight * value, for the rows that see `key`.
 Value Guard::addKey(Value key, Value column, Value sums, Value shift) {
   Value power = math::FmaOp::create(
       builder, loc, scoreOf(key), broadcast(found.factor, rowType(f32)), shift);
   Value weight = math::Exp2Op::create(builder, loc, power);
+  // As the matrix product has them: else a row's infinity times a weight that
+  // is rounded to zero would depend on what the row does not see.
+  Type element = found.value.getVectorType().getElementType();
+  Value rounded =
+      arith::TruncFOp::create(builder, loc, rowType(element), weight);
+  weight = arith::ExtFOp::create(builder, loc, rowType(f32), rounded);
   Value value = broadcast(readValue(key, column), partType);
   Value sum =
       math::FmaOp::create(builder, loc, overColumns(weight), value, sums);
-  Value position = broadcast(key, rowType(builder.getIndexType()));
-  Value notBefore = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::sle, found.lower, position);
-  Value notAfter = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::slt, position, found.upper);
-  Value isVisible = arith::AndIOp::create(builder, loc, notBefore, notAfter);
-  return arith::SelectOp::create(builder, loc, overColumns(isVisible), sum,
+  return arith::SelectOp::create(builder, loc, overColumns(isVisible(key)), sum,
                                  sums);
 }
 

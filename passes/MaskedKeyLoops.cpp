@@ -16,10 +16,8 @@ using namespace mlir::attn;
 
 /// The bound behind `bound - broadcast(first key of the tile)`.
 static Value getAbsoluteBound(Value relative) {
-  if (auto sub = relative.getDefiningOp<arith::SubIOp>())
-    return sub.getLhs();
-  // A constant that hides nothing of any tile.
-  return matchPattern(relative, m_Zero()) ? relative : Value();
+  auto sub = relative.getDefiningOp<arith::SubIOp>();
+  return sub ? sub.getLhs() : Value();
 }
 
 /// Finds the two products, and the number of their accumulator.
@@ -60,9 +58,13 @@ std::optional<MaskedKeyLoop> mlir::attn::matchMaskedKeyLoop(MaskBandOp mask) {
   MaskedKeyLoop found;
   found.mask = mask;
   found.loop = dyn_cast<scf::ForOp>(mask->getParentOp());
-  found.lower = getAbsoluteBound(mask.getLower());
+  // A lower bound of zero, which hides nothing of any tile, may be a constant.
+  found.lower = matchPattern(mask.getLower(), m_Zero())
+                    ? mask.getLower()
+                    : getAbsoluteBound(mask.getLower());
   found.upper = getAbsoluteBound(mask.getUpper());
-  if (!found.loop || !found.lower || !found.upper || !matchProducts(found) ||
+  if (!found.loop || !matchPattern(found.loop.getStep(), m_One()) ||
+      !found.lower || !found.upper || !matchProducts(found) ||
       !matchSoftmax(found))
     return std::nullopt;
   return found;

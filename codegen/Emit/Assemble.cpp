@@ -192,10 +192,10 @@ static std::vector<std::string> getEnvironment() {
   std::vector<std::string> result;
   for (char **entry = environ; *entry; ++entry) {
     StringRef variable(*entry);
-    if (variable.consume_front(name))
-      tunables += (":" + variable).str();
-    else
+    if (!variable.consume_front(name))
       result.push_back(*entry);
+    else if (!variable.empty())
+      tunables += (":" + variable).str();
   }
   result.push_back(std::move(tunables));
   return result;

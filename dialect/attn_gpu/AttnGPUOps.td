@@ -88,10 +88,13 @@ def AttnGPU_WarpAnyOp : AttnGPU_Op<"warp_any", [
 
 def AttnGPU_WarpBarrierOp : AttnGPU_Op<"warp_barrier", [
     MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "the threads of the executing warp wait for each other";
+  let summary = "order the memory accesses of the executing warp";
   let description = [{
-    What one of them has written to memory before, the others find or overwrite
-    behind it.
+    What any thread of the warp reads or writes before it is ordered before what
+    any of them reads or writes behind it. It orders nothing between warps. All
+    threads of the warp must reach it.
+
+    Created by `attn-guard-hidden-values`.
   }];
   let assemblyFormat = "attr-dict";
 }
