@@ -108,8 +108,8 @@ private:
   Value findHurt();
   Value anyOf(Value condition);
   Value getNumKeys();
-  Value forKeys(Value first, Value end, Value init,
-                llvm::function_ref<Value(Value key, Value carried)> body);
+  Value loopOver(Value first, Value end, int64_t step, Value init,
+                 llvm::function_ref<Value(Value number, Value carried)> body);
   std::pair<Value, Value> getKeys(MaskedKeyLoop masked, Value numKeys);
   Value findCause(Value column, Value numKeys);
   Value scoreOf(Value key);
@@ -227,10 +227,10 @@ Value Guard::getNumKeys() {
                                getDim(found.key, 0));
 }
 
-/// A loop over single keys.
-Value Guard::forKeys(Value first, Value end, Value init,
-                     llvm::function_ref<Value(Value, Value)> body) {
-  auto loop = scf::ForOp::create(builder, loc, first, end, index(1), init);
+/// A loop over keys or columns that carries one value.
+Value Guard::loopOver(Value first, Value end, int64_t step, Value init,
+                      llvm::function_ref<Value(Value, Value)> body) {
+  auto loop = scf::ForOp::create(builder, loc, first, end, index(step), init);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   Value next = body(loop.getInductionVar(), loop.getRegionIterArg(0));
@@ -262,10 +262,11 @@ Value Guard::findCause(Value column, Value numKeys) {
   Value zeros = splat(partType, 0.0);
   for (const MaskedKeyLoop &masked : loops) {
     auto [first, end] = getKeys(masked, numKeys);
-    zeros = forKeys(first, end, zeros, [&](Value key, Value carried) -> Value {
+    zeros = loopOver(first, end, 1, zeros, [&](Value key, Value carried) {
       Value wide = broadcast(readValue(key, column), partType);
       return math::FmaOp::create(builder, loc, wide, splat(partType, 0.0),
-                                 carried);
+                                 carried)
+          .getResult();
     });
   }
   Value sum = sumColumns(zeros);
@@ -276,24 +277,20 @@ Value Guard::findCause(Value column, Value numKeys) {
 Value Guard::scoreOf(Value key) {
   auto chunkType = VectorType::get({rows, kChunk}, f32);
   vector::TransferReadOp query = found.query;
-  auto loop = scf::ForOp::create(
-      builder, loc, index(0), index(query.getVectorType().getDimSize(1)),
-      index(kChunk), ValueRange{splat(chunkType, 0.0)});
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(loop.getBody());
-    Value column = loop.getInductionVar();
+  auto addColumns = [&](Value column, Value carried) -> Value {
     // Columns stay inside wherever those of the tile do.
     Value q = read(query, query.getIndices()[getDim(query, 0)], column,
                    chunkType, query.getInBoundsValues()[1]);
     Value k = read(found.key, key, column, VectorType::get({1, kChunk}, f32),
                    found.key.getInBoundsValues()[1]);
-    Value products = math::FmaOp::create(
-        builder, loc, q, broadcast(k, chunkType), loop.getRegionIterArg(0));
-    scf::YieldOp::create(builder, loc, products);
-  }
+    return math::FmaOp::create(builder, loc, q, broadcast(k, chunkType),
+                               carried);
+  };
+  Value products =
+      loopOver(index(0), index(query.getVectorType().getDimSize(1)), kChunk,
+               splat(chunkType, 0.0), addColumns);
   return vector::MultiDimReductionOp::create(
-      builder, loc, loop.getResult(0), splat(rowType(f32), 0.0),
+      builder, loc, products, splat(rowType(f32), 0.0),
       ArrayRef<bool>{false, true}, vector::CombiningKind::ADD);
 }
 
@@ -349,25 +346,24 @@ Value Guard::isOpen(Value sums, Value isHurt) {
 /// The accumulators of all rows from `column` on. Where all of V is NaN, the
 /// first keys settle it.
 Value Guard::sumKeys(Value column, Value numKeys, Value shift, Value isHurt) {
-  auto blocks = scf::ForOp::create(builder, loc, index(0), numKeys,
-                                   index(kKeys), splat(partType, 0.0));
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(blocks.getBody());
-  Value first = blocks.getInductionVar(), sums = blocks.getRegionIterArg(0);
-  auto ifOpen = scf::IfOp::create(builder, loc, partType, isOpen(sums, isHurt),
-                                  /*withElseRegion=*/true);
-  scf::YieldOp::create(builder, loc, ifOpen.getResult(0));
-  builder.setInsertionPointToStart(ifOpen.elseBlock());
-  scf::YieldOp::create(builder, loc, sums);
-  builder.setInsertionPointToStart(ifOpen.thenBlock());
-  Value end = arith::MinSIOp::create(
-      builder, loc, arith::AddIOp::create(builder, loc, first, index(kKeys)),
-      numKeys);
-  Value next = forKeys(first, end, sums, [&](Value key, Value carried) {
-    return addKey(key, column, carried, shift);
-  });
-  scf::YieldOp::create(builder, loc, next);
-  return blocks.getResult(0);
+  auto addBlock = [&](Value first, Value sums) -> Value {
+    auto ifOpen =
+        scf::IfOp::create(builder, loc, partType, isOpen(sums, isHurt),
+                          /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(ifOpen.elseBlock());
+    scf::YieldOp::create(builder, loc, sums);
+    builder.setInsertionPointToStart(ifOpen.thenBlock());
+    Value end = arith::MinSIOp::create(
+        builder, loc, arith::AddIOp::create(builder, loc, first, index(kKeys)),
+        numKeys);
+    Value next = loopOver(first, end, 1, sums, [&](Value key, Value carried) {
+      return addKey(key, column, carried, shift);
+    });
+    scf::YieldOp::create(builder, loc, next);
+    return ifOpen.getResult(0);
+  };
+  return loopOver(index(0), numKeys, kKeys, splat(partType, 0.0), addBlock);
 }
 
 /// `value`, which is the same in all columns, with fewer of them.
