@@ -17,9 +17,7 @@ using namespace mlir::attn_gpu;
 /// Shapes of wgmma for 16-bit elements (PTX ISA, "Matrix shape").
 static constexpr int64_t kRows = 64;
 static constexpr int64_t kMaxColumns = 256;
-/// Columns of a product whose A is in registers. Two products of 128 run as
-/// fast as one of 256 and take the assembler a fifth less time; with four of
-/// 64, the kernel is a tenth to a fifth slower.
+/// Columns of a product whose A is in registers; README.md says why not more.
 static constexpr int64_t kMaxColumnsOfRegisters = 128;
 
 /// Descriptors of a tile of A that LLVM may keep over a loop, which costs none

@@ -9,10 +9,10 @@ usage: compare.py [--json FILE] [--head-dims 64,128] [--lengths 2048,4096]
 FOLDER holds NAME.json beside NAME.cubin or NAME.ptx; several kernels for one
 cell of the grid are all timed. For each head dim and mask, everything runs in
 one process, in turns and in a new order each round, because clocks drift and
-depend on who ran before: compare ratios. Times are medians
-with a cold L2; 16384 tokens of hidden size 2048, random normal data; TFLOP/s
-count 4 B H S^2 D, half of it for causal. A kernel is compared with float64
-first and not timed if it is wrong."""
+depend on who ran before: compare ratios. Times are medians with a cold L2;
+16384 tokens of hidden size 2048, random normal data; TFLOP/s count 4 B H S^2 D,
+half of it for causal. A kernel is compared with float64 first and not timed if
+it is wrong."""
 
 import argparse
 import json
