@@ -125,6 +125,7 @@ private:
   bool topLevel();
   bool version();
   bool skipSection();
+  bool pragma();
   bool variable(Space space, bool isExtern, std::vector<Variable> &into,
                 uint32_t scope);
   bool initializer(Variable &variable, uint32_t element);
@@ -170,6 +171,14 @@ bool Parser::skipSection() {
   return need('}');
 }
 
+/// `"nounroll";`: all that PTX has are hints to an assembler.
+bool Parser::pragma() {
+  if (token_.kind != Token::String)
+    return expected("a string");
+  advance();
+  return need(';');
+}
+
 bool Parser::topLevel() {
   if (take(';'))
     return true;
@@ -198,6 +207,8 @@ bool Parser::topLevel() {
   }
   if (takeDotted("section"))
     return skipSection();
+  if (takeDotted("pragma"))
+    return pragma();
   bool isExtern = false;
   while (token_.kind == Token::Dotted &&
          (token_.text == "visible" || token_.text == "extern" ||
@@ -400,10 +411,7 @@ bool Parser::functionDirectives(Function &function) {
       if (!needInteger(value, 64, "a cluster rank"))
         return false;
     } else if (takeDotted("pragma")) {
-      if (token_.kind != Token::String)
-        return expected("a string");
-      advance();
-      if (!need(';'))
+      if (!pragma())
         return false;
     } else if (!takeDotted("noreturn") && !takeDotted("explicitcluster")) {
       return fail("unknown function directive " + found());
@@ -471,12 +479,8 @@ bool Parser::statement(Function &function, uint32_t scope) {
       return variable(Space::Local, false, function.variables, scope);
     if (takeDotted("shared"))
       return variable(Space::Shared, false, function.variables, scope);
-    if (takeDotted("pragma")) {
-      if (token_.kind != Token::String)
-        return expected("a string");
-      advance();
-      return need(';');
-    }
+    if (takeDotted("pragma"))
+      return pragma();
     return fail("unknown directive " + found());
   }
   if (token_.kind == Token::Identifier && ahead_.is(':')) {
