@@ -81,6 +81,19 @@ static LogicalResult flatten(gpu::GPUModuleOp module) {
   return applyFullConversion(module, target, std::move(patterns));
 }
 
+/// Asks the assembler for loops as they are: it would unroll those that are not
+/// key loops, and takes a seventh longer for it. At module level it counts for
+/// all loops.
+static void forbidUnrolling(gpu::GPUModuleOp module) {
+  StringRef name = LLVM::LLVMDialect::getModuleLevelAsmAttrName();
+  Builder builder(module.getContext());
+  SmallVector<Attribute> lines;
+  if (auto present = module->getAttrOfType<ArrayAttr>(name))
+    llvm::append_range(lines, present);
+  lines.push_back(builder.getStringAttr(".pragma \"nounroll\";"));
+  module->setAttr(name, builder.getArrayAttr(lines));
+}
+
 namespace {
 
 struct ConvertAttnToNVVM
@@ -98,7 +111,8 @@ struct ConvertAttnToNVVM
         return signalPassFailure();
     }
     if (failed(flatten(module)))
-      signalPassFailure();
+      return signalPassFailure();
+    forbidUnrolling(module);
   }
 };
 

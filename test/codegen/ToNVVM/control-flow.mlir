@@ -1,5 +1,7 @@
 // RUN: attn-opt %s -convert-attn-to-nvvm | FileCheck %s
 
+// Loops stay loops for the assembler too.
+// CHECK: gpu.module @kernels attributes {llvm.module_asm = [".pragma \22nounroll\22;"]}
 gpu.module @kernels {
   // A loop carries what a thread holds, scalar by scalar.
   // CHECK-LABEL: llvm.func @carried
@@ -49,4 +51,9 @@ gpu.module @kernels {
     }
     gpu.return
   }
+}
+
+// What a module says to the assembler already stays.
+// CHECK: gpu.module @said attributes {llvm.module_asm = ["// first", ".pragma \22nounroll\22;"]}
+gpu.module @said attributes {llvm.module_asm = ["// first"]} {
 }
