@@ -220,6 +220,18 @@ private:
   }
 };
 
+/// mma_skip -> nothing: no product is ever pending
+struct MMASkipPattern : ThreadPattern<MMASkipOp> {
+  using ThreadPattern::ThreadPattern;
+
+  LogicalResult
+  matchAndRewrite(MMASkipOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    replaceByRegisters(rewriter, op, llvm::to_vector(adaptor.getAccumulator()));
+    return success();
+  }
+};
+
 /// mma_wait -> nothing: the product is there
 struct MMAWaitPattern : ThreadPattern<MMAWaitOp> {
   using ThreadPattern::ThreadPattern;
@@ -237,6 +249,6 @@ struct MMAWaitPattern : ThreadPattern<MMAWaitOp> {
 void mlir::attn_gpu::populateWarpMatmulPatterns(
     RewritePatternSet &patterns, const ThreadTypeConverter &converter,
     const Kernel &kernel) {
-  patterns.add<MMAAsyncPattern, MMAWaitPattern>(converter, kernel,
-                                                patterns.getContext());
+  patterns.add<MMAAsyncPattern, MMASkipPattern, MMAWaitPattern>(
+      converter, kernel, patterns.getContext());
 }

@@ -9,6 +9,7 @@
 #include "codegen/ToNVVM/Patterns.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -164,6 +165,20 @@ private:
   }
 };
 
+/// mma_skip -> a wait for everything. A group without products would count for
+/// one that is pending, but makes ptxas fence all products of the function.
+struct MMASkipPattern : ThreadPattern<MMASkipOp> {
+  using ThreadPattern::ThreadPattern;
+
+  LogicalResult
+  matchAndRewrite(MMASkipOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    NVVM::WgmmaWaitGroupSyncOp::create(rewriter, op.getLoc(), /*group=*/0);
+    replaceByRegisters(rewriter, op, llvm::to_vector(adaptor.getAccumulator()));
+    return success();
+  }
+};
+
 /// mma_wait -> wait that ties the registers
 struct MMAWaitPattern : ThreadPattern<MMAWaitOp> {
   using ThreadPattern::ThreadPattern;
@@ -183,6 +198,6 @@ struct MMAWaitPattern : ThreadPattern<MMAWaitOp> {
 void mlir::attn_gpu::populateWarpgroupMatmulPatterns(
     RewritePatternSet &patterns, const ThreadTypeConverter &converter,
     const Kernel &kernel) {
-  patterns.add<MMAAsyncPattern, MMAWaitPattern>(converter, kernel,
-                                                patterns.getContext());
+  patterns.add<MMAAsyncPattern, MMASkipPattern, MMAWaitPattern>(
+      converter, kernel, patterns.getContext());
 }

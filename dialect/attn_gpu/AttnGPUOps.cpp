@@ -172,3 +172,12 @@ LogicalResult MMAAsyncOp::verify() {
                          << getAccumulator().getType();
   return success();
 }
+
+LogicalResult MMASkipOp::verify() {
+  // mma_skip_c1
+  VectorType expected = getResult().getType().getVectorType();
+  if (getAccumulator().getType() != expected)
+    return emitOpError() << "expected an accumulator of type " << expected
+                         << ", but got " << getAccumulator().getType();
+  return success();
+}

@@ -335,6 +335,37 @@ def AttnGPU_MMAAsyncOp : AttnGPU_Op<"mma_async", [
   let hasVerifier = 1;
 }
 
+def AttnGPU_MMASkipOp : AttnGPU_Op<"mma_skip", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "stand in for a matrix product that is not made";
+  let description = [{
+    The other side of a branch that starts a product: gives its accumulator on
+    as it is. A wait behind the branch may count on the product as one that is
+    pending; here nothing is, for the worker's earlier matmuls are waited for.
+
+    Constraints:
+    * (C1) the result has the shape of the accumulator
+
+    ```mlir
+    %o = scf.if %needed -> !attn_gpu.inflight<64x128xf32> {
+      %product = attn_gpu.mma_async %p, %v accumulator(%acc : vector<64x128xf32>)
+          : vector<64x80xbf16>, !attn_gpu.tile<80x128xbf16, #m>
+          -> !attn_gpu.inflight<64x128xf32>
+      scf.yield %product : !attn_gpu.inflight<64x128xf32>
+    } else {
+      %same = attn_gpu.mma_skip %acc
+          : vector<64x128xf32> -> !attn_gpu.inflight<64x128xf32>
+      scf.yield %same : !attn_gpu.inflight<64x128xf32>
+    }
+    ```
+  }];
+  let arguments = (ins VectorOfRankAndType<[2], [F32]>:$accumulator);
+  let results = (outs AttnGPU_InflightType:$result);
+  let assemblyFormat =
+      "$accumulator attr-dict `:` type($accumulator) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 def AttnGPU_MMAWaitOp : AttnGPU_Op<"mma_wait", [
     MemoryEffects<[MemRead, MemWrite]>,
     DeclareOpInterfaceMethods<InferTypeOpInterface>]> {
