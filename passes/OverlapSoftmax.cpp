@@ -5,31 +5,19 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// for i { S = Q K_i; P = softmax S; O += P V_i }
-//   ->  S = Q K_0; P = softmax S
-//       for i from 1 {
-//         start S = Q K_i
-//         start O += P V_(i-1)
-//         wait S; softmax S while O runs
-//         wait O; rescale O; round P
-//       }
-//       O += P V_last
-//
 // An iteration is cut in four parts: the *scores* with what they need, the
 // *values* (receive, product, wait, release), what *follows* from the
 // accumulator (its rescaling), and the rest, which is the softmax. All loops of
 // a chain are cut alike, so one goes on where the one before stopped.
+// KeyLoopPipeline.cpp puts the parts together.
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/KeyLoopPipeline.h"
 #include "passes/Passes.h"
 
 #include "dialect/attn/AttnDialect.h"
-#include "dialect/attn_gpu/AttnGPUDialect.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -40,35 +28,6 @@ namespace mlir::attn {
 
 using namespace mlir;
 using namespace mlir::attn;
-
-namespace {
-
-/// One matmul of an iteration with the tile it reads.
-struct Product {
-  /// What fills the slot, where no producer does; null else.
-  attn_gpu::CooperativeLoadOp load;
-  attn_gpu::ReceiveOp receive;
-  attn_gpu::MMAAsyncOp start;
-  attn_gpu::MMAWaitOp wait;
-  attn_gpu::ReleaseOp release;
-};
-
-/// A loop over key tiles, cut into parts.
-struct Iteration {
-  scf::ForOp loop;
-  Product scores, values;
-  /// The weights as the values' product reads them.
-  arith::TruncFOp weights;
-  /// Number of the accumulator among what the loop carries.
-  unsigned accumulator = 0;
-  /// In the order of the body.
-  SmallVector<Operation *> beforeScores, beforeValues, softmax, following;
-};
-
-/// Consecutive loops that hand on all they carry.
-using Chain = std::vector<Iteration>;
-
-} // namespace
 
 static std::optional<Product> matchProduct(attn_gpu::MMAAsyncOp start) {
   Product product;
@@ -222,206 +181,6 @@ static std::optional<Iteration> matchIteration(scf::ForOp loop) {
   return iteration;
 }
 
-//===----------------------------------------------------------------------===//
-// Rewrite
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-/// Writes the pipeline of one chain of loops.
-class Pipeliner {
-public:
-  Pipeliner(const Chain &loops)
-      : chain(loops), builder(chain.front().loop),
-        loc(builder.getInsertionPoint()->getLoc()) {}
-
-  void run();
-
-private:
-  Value index(int64_t value) {
-    return arith::ConstantIndexOp::create(builder, loc, value);
-  }
-  void clone(ArrayRef<Operation *> ops, IRMapping &mapping) {
-    for (Operation *op : ops)
-      builder.clone(*op, mapping);
-  }
-  void wait(Product &product, int64_t pending, IRMapping &mapping);
-  Value startValues(Iteration &iteration, Value visit, Value weights,
-                    Value accumulator, IRMapping &mapping);
-  SmallVector<Value> getState(Iteration &iteration, IRMapping &mapping);
-  SmallVector<Value> buildPrologue();
-  SmallVector<Value> buildLoop(Iteration iteration, Value from,
-                               ValueRange state);
-  SmallVector<Value> buildEpilogue(Value end, ValueRange state);
-  SmallVector<attn_gpu::ReleaseOp> takeOuterReleases();
-
-  Chain chain;
-  OpBuilder builder;
-  Location loc;
-};
-
-} // namespace
-
-void Pipeliner::wait(Product &product, int64_t pending, IRMapping &mapping) {
-  Value result = attn_gpu::MMAWaitOp::create(
-      builder, loc, mapping.lookup(product.start.getResult()),
-      builder.getI64IntegerAttr(pending));
-  mapping.map(product.wait.getResult(), result);
-  builder.clone(*product.release, mapping);
-}
-
-/// Starts the product of the tile visited as number `visit`. `mapping` is that
-/// of the values alone: they belong to another visit than the scores.
-Value Pipeliner::startValues(Iteration &iteration, Value visit, Value weights,
-                             Value accumulator, IRMapping &mapping) {
-  mapping.map(iteration.loop.getInductionVar(), visit);
-  clone(iteration.beforeValues, mapping);
-  if (iteration.values.load)
-    builder.clone(*iteration.values.load, mapping);
-  builder.clone(*iteration.values.receive, mapping);
-  mapping.map(iteration.weights.getResult(), weights);
-  mapping.map(iteration.values.start.getAccumulator(), accumulator);
-  return builder.clone(*iteration.values.start, mapping)->getResult(0);
-}
-
-/// What the next iteration needs: everything carried, the accumulator as the
-/// product will find it, and the weights.
-SmallVector<Value> Pipeliner::getState(Iteration &iteration,
-                                       IRMapping &mapping) {
-  SmallVector<Value> state;
-  for (auto [number, yielded] :
-       llvm::enumerate(iteration.loop.getYieldedValues()))
-    state.push_back(mapping.lookupOrDefault(
-        number == iteration.accumulator
-            ? Value(iteration.values.start.getAccumulator())
-            : yielded));
-  state.push_back(mapping.lookup(iteration.weights.getResult()));
-  return state;
-}
-
-SmallVector<Value> Pipeliner::buildPrologue() {
-  Iteration &first = chain.front();
-  IRMapping mapping;
-  mapping.map(first.loop.getRegionIterArgs(), first.loop.getInitArgs());
-  mapping.map(first.loop.getInductionVar(), first.loop.getLowerBound());
-  clone(first.beforeScores, mapping);
-  builder.clone(*first.scores.start, mapping);
-  wait(first.scores, /*pending=*/0, mapping);
-  clone(first.softmax, mapping);
-  clone(first.following, mapping);
-  builder.clone(*first.weights, mapping);
-  return getState(first, mapping);
-}
-
-SmallVector<Value> Pipeliner::buildLoop(Iteration iteration, Value from,
-                                        ValueRange state) {
-  scf::ForOp old = iteration.loop;
-  auto loop = scf::ForOp::create(builder, loc, from, old.getUpperBound(),
-                                 old.getStep(), state);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(loop.getBody());
-  IRMapping mapping, valuesMapping;
-  mapping.map(old.getRegionIterArgs(), loop.getRegionIterArgs().drop_back());
-  mapping.map(old.getInductionVar(), loop.getInductionVar());
-  clone(iteration.beforeScores, mapping);
-  builder.clone(*iteration.scores.start, mapping);
-
-  Value previous =
-      arith::SubIOp::create(builder, loc, loop.getInductionVar(), index(1));
-  Value started =
-      startValues(iteration, previous, loop.getRegionIterArgs().back(),
-                  loop.getRegionIterArg(iteration.accumulator), valuesMapping);
-  wait(iteration.scores, /*pending=*/1, mapping);
-  clone(iteration.softmax, mapping);
-
-  valuesMapping.map(iteration.values.start.getResult(), started);
-  wait(iteration.values, /*pending=*/0, valuesMapping);
-  mapping.map(old.getRegionIterArg(iteration.accumulator),
-              valuesMapping.lookup(iteration.values.wait.getResult()));
-  clone(iteration.following, mapping);
-  // Only now: the product that was waited for read the old weights from the
-  // registers that the new ones go to.
-  builder.clone(*iteration.weights, mapping);
-  scf::YieldOp::create(builder, loc, getState(iteration, mapping));
-  return llvm::to_vector_of<Value>(loop.getResults());
-}
-
-SmallVector<Value> Pipeliner::buildEpilogue(Value end, ValueRange state) {
-  Iteration &last = chain.back();
-  IRMapping mapping;
-  Value visit = arith::SubIOp::create(builder, loc, end, index(1));
-  Value started =
-      startValues(last, visit, state.back(), state[last.accumulator], mapping);
-  mapping.map(last.values.start.getResult(), started);
-  wait(last.values, /*pending=*/0, mapping);
-  SmallVector<Value> results(state.drop_back());
-  results[last.accumulator] = mapping.lookup(last.values.wait.getResult());
-  return results;
-}
-
-/// The releases behind the chain of a tile that only its scores read, like Q:
-/// the last of these is done before the last product with the values starts.
-SmallVector<attn_gpu::ReleaseOp> Pipeliner::takeOuterReleases() {
-  SmallVector<attn_gpu::ReleaseOp> releases;
-  Value operand = chain.front().scores.start.getA(), tile = operand;
-  if (auto part = operand.getDefiningOp<attn_gpu::SubtileOp>())
-    tile = part.getSource();
-  auto receive = tile.getDefiningOp<attn_gpu::ReceiveOp>();
-  if (!receive)
-    return releases;
-  Block *block = chain.front().loop->getBlock();
-  Operation *last = chain.back().loop;
-  auto isReadLater = [&](Value value) {
-    return llvm::any_of(value.getUsers(), [&](Operation *user) {
-      Operation *here = block->findAncestorOpInBlock(*user);
-      return !here || last->isBeforeInBlock(here);
-    });
-  };
-  if (isReadLater(tile) || isReadLater(operand))
-    return releases;
-  for (Operation *user : receive.getChannel().getUsers()) {
-    auto release = dyn_cast<attn_gpu::ReleaseOp>(user);
-    if (release && release->getBlock() == block &&
-        release.getSlot() == receive.getSlot())
-      releases.push_back(release);
-  }
-  return releases;
-}
-
-void Pipeliner::run() {
-  scf::ForOp first = chain.front().loop, last = chain.back().loop;
-  Value end = last.getUpperBound();
-  builder.setInsertionPoint(last);
-  Value isVisited = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::sgt, end, first.getLowerBound());
-  auto guard = scf::IfOp::create(builder, loc, last.getResultTypes(), isVisited,
-                                 /*withElseRegion=*/true);
-  SmallVector<attn_gpu::ReleaseOp> releases = takeOuterReleases();
-  builder.setInsertionPointToEnd(&guard.getElseRegion().front());
-  for (attn_gpu::ReleaseOp release : releases)
-    builder.clone(*release);
-  scf::YieldOp::create(builder, loc, first.getInitArgs());
-
-  builder.setInsertionPointToEnd(&guard.getThenRegion().front());
-  SmallVector<Value> state = buildPrologue();
-  Value from = builder.createOrFold<arith::AddIOp>(loc, first.getLowerBound(),
-                                                   first.getStep());
-  for (Iteration &iteration : chain) {
-    if (iteration.loop != first)
-      from = iteration.loop.getLowerBound();
-    state = buildLoop(iteration, from, state);
-  }
-  for (attn_gpu::ReleaseOp release : releases) {
-    builder.clone(*release);
-    release.erase();
-  }
-  scf::YieldOp::create(builder, loc, buildEpilogue(end, state));
-
-  last.replaceAllUsesWith(guard.getResults());
-  for (Iteration &iteration : llvm::reverse(chain))
-    iteration.loop.erase();
-}
-
 /// Whether `next` goes on where `loop` stops, with all it carries and for
 /// nobody else to see.
 static bool continues(scf::ForOp loop, scf::ForOp next) {
@@ -444,10 +203,21 @@ static std::vector<Chain> collectChains(Operation *root) {
   return chains;
 }
 
+/// Whether the first visit has code of its own. It must where threads copy:
+/// `attn-prefetch-copies` looks for copies that every visit makes.
+static bool isPeeled(Iteration first, int64_t minSharedColumns) {
+  Value accumulator = first.values.wait.getResult();
+  return first.values.load ||
+         cast<VectorType>(accumulator.getType()).getDimSize(1) <
+             minSharedColumns;
+}
+
 namespace {
 
 struct AttnOverlapSoftmax
     : attn::impl::AttnOverlapSoftmaxPassBase<AttnOverlapSoftmax> {
+  using AttnOverlapSoftmaxPassBase::AttnOverlapSoftmaxPassBase;
+
   void runOnOperation() override {
     gpu::GPUFuncOp kernel = getOperation();
     auto schedule = kernel->getAttrOfType<ScheduleAttr>(kScheduleAttr);
@@ -458,7 +228,7 @@ struct AttnOverlapSoftmax
       kernel.emitRemark("not overlapped: expected loops of two matmuls with "
                         "tiles from channels");
     for (const Chain &chain : chains)
-      Pipeliner(chain).run();
+      pipelineKeyLoops(chain, isPeeled(chain.front(), minSharedColumns));
   }
 };
 

@@ -293,10 +293,21 @@ def AttnOverlapSoftmaxPass
     draining between them. Weights are rounded to 16 bits only after the product
     that reads the previous ones was waited for, since they share registers.
 
+    The first tile, before which there are no values, has its own code in front
+    of the loop. With accumulators of at least `min-shared-columns` columns it
+    shares the loop's: a branch more per tile, and one scores' product and one
+    softmax less for the assembler. Where threads copy the tiles themselves it
+    never does.
+
     Declines with a remark where the loops do not have that form.
 
     Example: test/passes/attn-overlap-softmax-doctest.mlir
   }];
+  let options = [
+    Option<"minSharedColumns", "min-shared-columns", "int64_t",
+           "std::numeric_limits<int64_t>::max()",
+           "columns of accumulators from which on the first tile shares the loop">
+  ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::attn_gpu::AttnGPUDialect",
     "::mlir::scf::SCFDialect"

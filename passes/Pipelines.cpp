@@ -26,8 +26,8 @@ using namespace mlir;
 using namespace mlir::attn;
 
 /// Columns of an accumulator from which on the assembler takes longest for the
-/// key loops.
-static constexpr int64_t kMinMergedColumns = 256;
+/// key loops, so that sharing their code is worth a branch per tile.
+static constexpr int64_t kMinSharedColumns = 256;
 
 void attn::buildSchedulePipeline(OpPassManager &pm,
                                  const PipelineOptions &options) {
@@ -65,11 +65,11 @@ void attn::buildKernelPipeline(OpPassManager &pm) {
   kernel.addPass(createAttnSkipAbsentRowsPass());
   kernel.addPass(createAttnSkipHiddenTilesPass());
   // The consumer's loops are free of copies only after specialization.
-  kernel.addPass(createAttnOverlapSoftmaxPass());
+  kernel.addPass(createAttnOverlapSoftmaxPass({kMinSharedColumns}));
   // Where threads copy, how early depends on where the products ended up.
   kernel.addPass(createAttnPrefetchCopiesPass());
   // What comes before looks for the loops of a chain one by one.
-  kernel.addPass(createAttnMergeKeyLoopsPass({kMinMergedColumns}));
+  kernel.addPass(createAttnMergeKeyLoopsPass({kMinSharedColumns}));
   kernel.addPass(createAttnHoistToHostPass());
   kernel.addPass(createCSEPass());
 }
