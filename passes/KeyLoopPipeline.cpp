@@ -27,6 +27,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/KeyLoopPipeline.h"
+#include "passes/TripCounts.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -263,8 +264,15 @@ SmallVector<Value> Pipeliner::buildLoop(Iteration &iteration, Value from,
 
 SmallVector<Value> Pipeliner::buildLoops(Value from, SmallVector<Value> state) {
   for (Iteration &iteration : chain) {
+    // Nothing is left of a first loop that ends with the visit in front of it,
+    // and it ends nowhere else: no later loop has a visit if the first has
+    // none.
+    std::optional<int64_t> start = getConstantIntValue(from);
+    Value to = iteration.loop.getUpperBound();
+    if (start && isAtMost(to, *start) && &iteration == &chain.front())
+      continue;
     state = buildLoop(iteration, from, state);
-    from = iteration.loop.getUpperBound();
+    from = to;
   }
   return state;
 }

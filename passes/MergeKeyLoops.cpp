@@ -25,6 +25,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
+#include "passes/TripCounts.h"
 
 #include "dialect/attn/AttnDialect.h"
 
@@ -112,22 +113,15 @@ static bool isSameButForMask(LoopPair &pair) {
   return other == body->end();
 }
 
-/// Whether all rows end at the same key, so that the first loop has one trip.
-/// The kernel then assembles fast enough, and a full tile keeps its own loop.
-static bool isTail(MaskBandOp mask) {
-  auto relative = mask.getUpper().getDefiningOp<arith::SubIOp>();
-  return relative && relative.getLhs().getDefiningOp<vector::BroadcastOp>();
-}
-
 static std::optional<LoopPair> matchPair(scf::ForOp masked) {
   LoopPair pair;
   pair.masked = masked;
   auto masks = llvm::to_vector(masked.getBody()->getOps<MaskBandOp>());
-  if (masks.size() != 1 || masked->use_empty())
+  // A loop of one trip has the first tile, which `attn-overlap-softmax` takes
+  // out of it.
+  if (masks.size() != 1 || masked->use_empty() || runsAtMostOnce(masked))
     return std::nullopt;
   pair.mask = masks.front();
-  if (isTail(pair.mask))
-    return std::nullopt;
   pair.full = dyn_cast<scf::ForOp>(*masked->user_begin());
   if (!pair.full || !continues(masked, pair.full))
     return std::nullopt;

@@ -15,6 +15,7 @@
 
 #include "passes/KeyLoopPipeline.h"
 #include "passes/Passes.h"
+#include "passes/TripCounts.h"
 
 #include "dialect/attn/AttnDialect.h"
 
@@ -203,11 +204,12 @@ static std::vector<Chain> collectChains(Operation *root) {
   return chains;
 }
 
-/// Whether the first visit has code of its own. It must where threads copy:
-/// `attn-prefetch-copies` looks for copies that every visit makes.
+/// Whether the first visit has code of its own. It is all of its loop where
+/// that runs once; and where threads copy, it must, for `attn-prefetch-copies`
+/// looks for copies that every visit makes.
 static bool isPeeled(Iteration first, int64_t minSharedColumns) {
   Value accumulator = first.values.wait.getResult();
-  return first.values.load ||
+  return first.values.load || runsAtMostOnce(first.loop) ||
          cast<VectorType>(accumulator.getType()).getDimSize(1) <
              minSharedColumns;
 }

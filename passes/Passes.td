@@ -295,9 +295,9 @@ def AttnOverlapSoftmaxPass
 
     The first tile, before which there are no values, has its own code in front
     of the loop. With accumulators of at least `min-shared-columns` columns it
-    shares the loop's: a branch more per tile, and one scores' product and one
-    softmax less for the assembler. Where threads copy the tiles themselves it
-    never does.
+    shares the loop's: a branch more per tile, and one product and one softmax
+    less for the assembler. It never does where its loop runs once at most, which
+    then is no loop, nor where threads copy the tiles themselves.
 
     Declines with a remark where the loops do not have that form.
 
@@ -322,7 +322,7 @@ def AttnMergeKeyLoopsPass
     masks under a condition: one branch more per tile, and half the matrix
     products for the assembler to look at. Loops that carry matrices of less than
     `min-columns` columns are left alone, for they assemble fast anyway, and so
-    are masks that end all rows at the same key.
+    is a masked loop that runs once at most.
 
     Example: test/passes/attn-merge-key-loops-doctest.mlir
   }];

@@ -27,7 +27,7 @@ using namespace mlir::attn;
 
 /// Columns of an accumulator from which on the assembler takes longest for the
 /// key loops, so that sharing their code is worth a branch per tile.
-static constexpr int64_t kMinSharedColumns = 256;
+static constexpr int64_t kMinSharedColumns = 176;
 
 void attn::buildSchedulePipeline(OpPassManager &pm,
                                  const PipelineOptions &options) {

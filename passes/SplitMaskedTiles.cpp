@@ -104,8 +104,6 @@ static std::optional<Ranges> buildRanges(OpBuilder &builder, Location loc,
     return std::nullopt;
   Value endTile =
       arith::CeilDivUIOp::create(builder, loc, positive(upperOfLast), keys);
-  Value fullEndTile =
-      arith::DivUIOp::create(builder, loc, positive(upperOfFirst), keys);
   Value lastTile = arith::SubIOp::create(builder, loc, endTile, one);
 
   Value beginTile = zero, fullBeginTile = zero;
@@ -124,9 +122,16 @@ static std::optional<Ranges> buildRanges(OpBuilder &builder, Location loc,
   // Tile j is visited as number lastTile - j. The first visit is partial, even
   // where its tile is full, so that a pipeline has one kind of first tile.
   Value end = arith::SubIOp::create(builder, loc, endTile, beginTile);
-  Value partial = arith::SubIOp::create(builder, loc, endTile, fullEndTile);
-  Value atLeastOne = arith::MaxSIOp::create(builder, loc, partial, one);
-  Value upperEnd = arith::MinSIOp::create(builder, loc, atLeastOne, end);
+  // Where all rows end at one key, no other tile is partial.
+  Value partial = one;
+  if (upperOfFirst != upperOfLast) {
+    Value fullEndTile =
+        arith::DivUIOp::create(builder, loc, positive(upperOfFirst), keys);
+    partial = arith::MaxSIOp::create(
+        builder, loc, arith::SubIOp::create(builder, loc, endTile, fullEndTile),
+        one);
+  }
+  Value upperEnd = arith::MinSIOp::create(builder, loc, partial, end);
   Value fullEnd = end;
   if (hasLower) {
     Value full = arith::SubIOp::create(builder, loc, endTile, fullBeginTile);

@@ -177,6 +177,29 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // The first loop runs once at most: it is left to the overlap.
+  // CHECK-LABEL: gpu.func @negative_one_trip
+  // CHECK-COUNT-2: scf.for
+  gpu.func @negative_one_trip(%a: index, %b: index, %c: index, %scores: vector<16x8xf32>, %o: memref<16x8xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant dense<0.0> : vector<16x8xf32>
+    %lower = arith.constant dense<0> : vector<16xindex>
+    %one = arith.minsi %b, %c1 : index
+    %masked = scf.for %i = %c0 to %one step %c1 iter_args(%sum = %zero) -> (vector<16x8xf32>) {
+      %upper = vector.broadcast %i : index to vector<16xindex>
+      %seen = attn.mask_band %scores[%lower, %upper] : vector<16x8xf32>, vector<16xindex>
+      %next = arith.addf %sum, %seen : vector<16x8xf32>
+      scf.yield %next : vector<16x8xf32>
+    }
+    %all = scf.for %i = %one to %c step %c1 iter_args(%sum = %masked) -> (vector<16x8xf32>) {
+      %next = arith.addf %sum, %scores : vector<16x8xf32>
+      scf.yield %next : vector<16x8xf32>
+    }
+    vector.transfer_write %all, %o[%c0, %c0] : vector<16x8xf32>, memref<16x8xf32>
+    gpu.return
+  }
+
   // The second loop starts elsewhere.
   // CHECK-LABEL: gpu.func @negative_gap
   // CHECK-COUNT-2: scf.for

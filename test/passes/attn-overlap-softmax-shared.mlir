@@ -121,4 +121,60 @@ gpu.module @kernels {
     vector.transfer_write %sum, %o[%c0, %c0] : !fragment, memref<64x16xf32>
     gpu.return
   }
+
+  // A loop that runs once at most is its first visit: it is peeled however wide
+  // accumulators are, and nothing is left of the loop.
+  // CHECK-LABEL: gpu.func @one_visit
+  // CHECK-SAME: index, %[[M:[^ ]*]]: index
+  // CHECK: %[[ONE:.*]] = arith.minsi
+  // CHECK: arith.select %{{.*}}, %{{.*}}, %[[ONE]]
+  // CHECK: scf.if
+  // CHECK: attn_gpu.mma_async {{.*}} transpose_b
+  // CHECK-NOT: scf.for
+  // CHECK: %[[C1:.*]] = arith.constant 1
+  // CHECK: scf.for %{{.*}} = %[[C1]] to %[[M]]
+  // CHECK-NOT: mma_skip
+  // CHECK-NOT: scf.for
+  // CHECK: gpu.return
+  gpu.func @one_visit(%n: index, %m: index, %absent: i1, %o: memref<64x16xf32>) kernel
+      attributes {attn.schedule = #schedule} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant dense<0.0> : !fragment
+    %k = attn_gpu.channel consumers(1) : !channel
+    %v = attn_gpu.channel consumers(1) : !channel
+    %qs = attn_gpu.channel consumers(1) : !queries
+    %q = attn_gpu.receive %qs[%c0] : !queries
+    %one = arith.minsi %n, %c1 : index
+    %first = arith.select %absent, %c0, %one : index
+    %partial = scf.for %j = %c0 to %first step %c1 iter_args(%acc = %zero) -> (!fragment) {
+      %keys = attn_gpu.receive %k[%j] : !channel
+      %started = attn_gpu.mma_async %q, %keys transpose_b : !query, !tile -> !attn_gpu.inflight<64x16xf32>
+      %scores = attn_gpu.mma_wait %started pending(0) : !attn_gpu.inflight<64x16xf32>
+      attn_gpu.release %k[%j] : !channel
+      %weights = math.exp2 %scores : !fragment
+      %rounded = arith.truncf %weights : !fragment to vector<64x16xbf16>
+      %values = attn_gpu.receive %v[%j] : !channel
+      %product = attn_gpu.mma_async %rounded, %values accumulator(%acc : !fragment) : vector<64x16xbf16>, !tile -> !attn_gpu.inflight<64x16xf32>
+      %next = attn_gpu.mma_wait %product pending(0) : !attn_gpu.inflight<64x16xf32>
+      attn_gpu.release %v[%j] : !channel
+      scf.yield %next : !fragment
+    }
+    %sum = scf.for %j = %first to %m step %c1 iter_args(%acc = %partial) -> (!fragment) {
+      %keys = attn_gpu.receive %k[%j] : !channel
+      %started = attn_gpu.mma_async %q, %keys transpose_b : !query, !tile -> !attn_gpu.inflight<64x16xf32>
+      %scores = attn_gpu.mma_wait %started pending(0) : !attn_gpu.inflight<64x16xf32>
+      attn_gpu.release %k[%j] : !channel
+      %weights = math.exp2 %scores : !fragment
+      %rounded = arith.truncf %weights : !fragment to vector<64x16xbf16>
+      %values = attn_gpu.receive %v[%j] : !channel
+      %product = attn_gpu.mma_async %rounded, %values accumulator(%acc : !fragment) : vector<64x16xbf16>, !tile -> !attn_gpu.inflight<64x16xf32>
+      %next = attn_gpu.mma_wait %product pending(0) : !attn_gpu.inflight<64x16xf32>
+      attn_gpu.release %v[%j] : !channel
+      scf.yield %next : !fragment
+    }
+    attn_gpu.release %qs[%c0] : !queries
+    vector.transfer_write %sum, %o[%c0, %c0] : !fragment, memref<64x16xf32>
+    gpu.return
+  }
 }

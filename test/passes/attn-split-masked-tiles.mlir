@@ -141,3 +141,40 @@ func.func @first_visit_is_partial(%s: memref<32x?xf32>, %o: memref<32xf32>, %n: 
   }
   return
 }
+
+// Where all rows end at one key, the first visit is the only partial one, and
+// the bound says so.
+// CHECK-LABEL: @rows_of_one_end
+// CHECK: %[[ONE:.*]] = arith.constant 1 : index
+// CHECK: %[[TILES:.*]] = arith.ceildivui
+// CHECK: %[[END:.*]] = arith.subi %[[TILES]], %c0
+// CHECK: %[[PARTIAL:.*]] = arith.minsi %[[ONE:.*]], %[[END]]
+// CHECK: scf.forall
+// CHECK: scf.for {{.*}} to %[[PARTIAL]]
+// CHECK: attn.mask_band
+// CHECK: scf.for {{.*}} = %[[PARTIAL]] to %[[END]]
+func.func @rows_of_one_end(%s: memref<32x?xf32>, %o: memref<32xf32>, %n: index, %m: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c16 = arith.constant 16 : index
+  %pad = arith.constant 0.0 : f32
+  %zero = arith.constant dense<0.0> : vector<16xf32>
+  %first_key = arith.constant dense<0> : vector<16xindex>
+  scf.forall (%worker) in (2) {
+    %row = arith.muli %worker, %c16 : index
+    %own = vector.broadcast %m : index to vector<16xindex>
+    %sum = scf.for %j = %c0 to %n step %c1 iter_args(%l = %zero) -> (vector<16xf32>) {
+      %key = arith.muli %j, %c8 : index
+      %scores = vector.transfer_read %s[%row, %key], %pad : memref<32x?xf32>, vector<16x8xf32>
+      %base = vector.broadcast %key : index to vector<16xindex>
+      %lower = arith.subi %first_key, %base : vector<16xindex>
+      %upper = arith.subi %own, %base : vector<16xindex>
+      %masked = attn.mask_band %scores[%lower, %upper] : vector<16x8xf32>, vector<16xindex>
+      %next = vector.multi_reduction <add>, %masked, %l [1] : vector<16x8xf32> to vector<16xf32>
+      scf.yield %next : vector<16xf32>
+    }
+    vector.transfer_write %sum, %o[%row] : vector<16xf32>, memref<32xf32>
+  }
+  return
+}
