@@ -6,7 +6,8 @@
 usage: assemble.py [--attnc FILE] [--ptxas FILE] [--target T ...] [--brief] [--jobs N]
 
 A kernel whose asynchronous products ptxas had to serialise (its notes C75xx) or
-whose registers it spilled is slow without saying so; here it fails. --brief asks
+whose registers it spilled is slow without saying so, and so is one about which
+attnc remarks that an optimisation was not done; here it fails. --brief asks
 for bf16 at every head dim and for f16 at a few: in style fa2 their code differs
 in the names of types alone. Ends with `N passed, N failed, N skipped`. Standard
 library only."""
@@ -28,6 +29,7 @@ BRIEF_HEAD_DIMS = (64, 96, 128, 256)
 TIMEOUT = 300  # seconds
 
 SPILL = re.compile(r"[1-9]\d* bytes spill")
+REMARK = re.compile(r"^remark: ", re.MULTILINE)
 SERIALISED = re.compile(r"\(C75\d\d\)|\bC75\d\d\b")
 
 
@@ -75,6 +77,8 @@ def fault(options, spec):
         code, text = call([options.attnc, "compile", path, "-o", kernels])
         if code != 0:
             return f"attnc ended with status {code}: {text[:300]}"
+        if REMARK.search(text):
+            return f"attnc: {text[:300]}"
         names = [name for name in os.listdir(kernels) if name.endswith(".ptx")]
         if len(names) != 1:
             return f"expected one PTX file, but got {names}"

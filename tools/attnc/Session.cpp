@@ -68,18 +68,32 @@ static void printPlace(llvm::raw_ostream &stream, Location location) {
            << place.getColumn() << ": ";
 }
 
+static const char *getSeverityName(DiagnosticSeverity severity) {
+  switch (severity) {
+  case DiagnosticSeverity::Error:
+    return "error";
+  case DiagnosticSeverity::Warning:
+    return "warning";
+  case DiagnosticSeverity::Remark:
+    // An optimisation that the schedule asked for and a pass did not do.
+    return "remark";
+  case DiagnosticSeverity::Note:
+    return "note";
+  }
+  llvm_unreachable("unknown severity");
+}
+
 static LogicalResult printDiagnostic(Diagnostic &diagnostic) {
-  // Remarks are for `explain`.
+  auto print = [](Diagnostic &part) {
+    printPlace(llvm::errs(), part.getLocation());
+    llvm::errs() << getSeverityName(part.getSeverity()) << ": " << part << "\n";
+  };
+  print(diagnostic);
+  // The note of a remark is the kernel, all of it.
   if (diagnostic.getSeverity() == DiagnosticSeverity::Remark)
     return success();
-  auto print = [](Diagnostic &part, const char *severity) {
-    printPlace(llvm::errs(), part.getLocation());
-    llvm::errs() << severity << ": " << part << "\n";
-  };
-  bool isError = diagnostic.getSeverity() == DiagnosticSeverity::Error;
-  print(diagnostic, isError ? "error" : "warning");
   for (Diagnostic &note : diagnostic.getNotes())
-    print(note, "note");
+    print(note);
   return success();
 }
 
