@@ -66,6 +66,11 @@ static bool matchBound(FirstLoop &found) {
   return true;
 }
 
+static bool isSameForAllRows(Value bound) {
+  return bound.getDefiningOp<vector::BroadcastOp>() ||
+         matchPattern(bound, m_Constant<SplatElementsAttr>(nullptr));
+}
+
 static std::optional<FirstLoop> matchFirstLoop(MaskBandOp mask) {
   FirstLoop found;
   found.mask = mask;
@@ -111,8 +116,7 @@ struct AttnSkipHiddenTiles
     getOperation().walk([&](MaskBandOp mask) {
       std::optional<FirstLoop> found = matchFirstLoop(mask);
       // Where all rows see the same, all workers do.
-      if (found && !found->upper.getDefiningOp<vector::BroadcastOp>() &&
-          canHandOn(found->loop))
+      if (found && !isSameForAllRows(found->upper) && canHandOn(found->loop))
         loops.push_back(*found);
     });
     for (FirstLoop &found : loops) {

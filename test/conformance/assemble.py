@@ -50,6 +50,7 @@ def specs(targets, brief):
         for head_dim in (64, 128, 256):
             yield {**base, "head_dim_qk": head_dim}
             yield {**base, "head_dim_qk": head_dim, "layout": "bhsd"}
+            yield {**base, "head_dim_qk": head_dim, "seqlen_q": 512, "seqlen_k": 512}
             yield {**base, "head_dim_qk": head_dim, "num_kv_heads": 2, "mask": masks[2]}
         for qk, vo in ((192, 128), (64, 128), (40, 256)):
             yield {**base, "head_dim_qk": qk, "head_dim_vo": vo}
