@@ -53,8 +53,8 @@ private:
     for (Operation *op : ops)
       builder.clone(*op, mapping);
   }
-  Value compareVisits(arith::CmpIPredicate predicate, Value a, Value b) {
-    return arith::CmpIOp::create(builder, loc, predicate, a, b);
+  Value isGreater(Value a, Value b) {
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt, a, b);
   }
 
   void wait(Product &product, Value started, int64_t pending,
@@ -235,8 +235,7 @@ SmallVector<Value> Pipeliner::buildLoop(Iteration &iteration, Value from,
 
   Value isLater;
   if (!peels)
-    isLater = compareVisits(arith::CmpIPredicate::sgt, visit,
-                            chain.front().loop.getLowerBound());
+    isLater = isGreater(visit, chain.front().loop.getLowerBound());
   locateValues(iteration, arith::SubIOp::create(builder, loc, visit, index(1)),
                valuesMapping);
   SmallVector<Value> previous(loop.getRegionIterArgs());
@@ -263,16 +262,13 @@ SmallVector<Value> Pipeliner::buildLoop(Iteration &iteration, Value from,
 }
 
 SmallVector<Value> Pipeliner::buildLoops(Value from, SmallVector<Value> state) {
-  for (Iteration &iteration : chain) {
-    // Nothing is left of a first loop that ends with the visit in front of it,
-    // and it ends nowhere else: no later loop has a visit if the first has
-    // none.
-    std::optional<int64_t> start = getConstantIntValue(from);
-    Value to = iteration.loop.getUpperBound();
-    if (start && isAtMost(to, *start) && &iteration == &chain.front())
-      continue;
+  // Nothing is left of a first loop that ends with the visit in front of it; it
+  // ends nowhere else, for no later loop has a visit if the first has none.
+  std::optional<int64_t> start = getConstantIntValue(from);
+  bool isDone = start && isAtMost(chain.front().loop.getUpperBound(), *start);
+  for (Iteration &iteration : llvm::drop_begin(chain, isDone ? 1 : 0)) {
     state = buildLoop(iteration, from, state);
-    from = to;
+    from = iteration.loop.getUpperBound();
   }
   return state;
 }
@@ -334,8 +330,7 @@ void Pipeliner::run() {
   takeOuterReleases();
   builder.setInsertionPoint(last);
   Value isVisited =
-      compareVisits(arith::CmpIPredicate::sgt, last.getUpperBound(),
-                    chain.front().loop.getLowerBound());
+      isGreater(last.getUpperBound(), chain.front().loop.getLowerBound());
   last.replaceAllUsesWith(peels ? buildPeeled(isVisited)
                                 : buildUnpeeled(isVisited));
   for (attn_gpu::ReleaseOp release : outerReleases)

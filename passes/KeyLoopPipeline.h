@@ -17,6 +17,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
+#include <vector>
+
 namespace mlir::attn {
 
 /// One matmul of an iteration with the tile it reads.

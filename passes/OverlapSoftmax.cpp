@@ -174,7 +174,8 @@ static bool canPipeline(Iteration &iteration) {
 static std::optional<Iteration> matchIteration(scf::ForOp loop) {
   Iteration iteration;
   iteration.loop = loop;
-  if (!matchPattern(loop.getStep(), m_One()) || !matchProducts(iteration))
+  if (loop.getUnsignedCmp() || !matchPattern(loop.getStep(), m_One()) ||
+      !matchProducts(iteration))
     return std::nullopt;
   cut(iteration);
   if (!canPipeline(iteration))
@@ -207,11 +208,11 @@ static std::vector<Chain> collectChains(Operation *root) {
 /// Whether the first visit has code of its own. It is all of its loop where
 /// that runs once; and where threads copy, it must, for `attn-prefetch-copies`
 /// looks for copies that every visit makes.
-static bool isPeeled(Iteration first, int64_t minSharedColumns) {
-  Value accumulator = first.values.wait.getResult();
-  return first.values.load || runsAtMostOnce(first.loop) ||
-         cast<VectorType>(accumulator.getType()).getDimSize(1) <
-             minSharedColumns;
+static bool isPeeled(const Iteration &first, int64_t minSharedColumns) {
+  scf::ForOp loop = first.loop;
+  Type accumulator = loop.getResult(first.accumulator).getType();
+  return first.values.load || runsAtMostOnce(loop) ||
+         cast<VectorType>(accumulator).getDimSize(1) < minSharedColumns;
 }
 
 namespace {

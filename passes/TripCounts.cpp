@@ -11,21 +11,31 @@
 
 using namespace mlir;
 
-bool mlir::attn::isAtMost(Value value, int64_t bound) {
+/// Deeper than any pass nests them; an operand used twice doubles the work.
+static constexpr unsigned kMaxDepth = 8;
+
+static bool isAtMost(Value value, int64_t bound, unsigned depth) {
+  auto recurse = [&](Value operand) {
+    return depth < kMaxDepth && isAtMost(operand, bound, depth + 1);
+  };
   if (std::optional<int64_t> constant = getConstantIntValue(value))
     return *constant <= bound;
   if (auto min = value.getDefiningOp<arith::MinSIOp>())
-    return isAtMost(min.getLhs(), bound) || isAtMost(min.getRhs(), bound);
+    return recurse(min.getLhs()) || recurse(min.getRhs());
   if (auto max = value.getDefiningOp<arith::MaxSIOp>())
-    return isAtMost(max.getLhs(), bound) && isAtMost(max.getRhs(), bound);
+    return recurse(max.getLhs()) && recurse(max.getRhs());
   if (auto select = value.getDefiningOp<arith::SelectOp>())
-    return isAtMost(select.getTrueValue(), bound) &&
-           isAtMost(select.getFalseValue(), bound);
+    return recurse(select.getTrueValue()) && recurse(select.getFalseValue());
   return false;
+}
+
+bool mlir::attn::isAtMost(Value value, int64_t bound) {
+  return ::isAtMost(value, bound, /*depth=*/0);
 }
 
 bool mlir::attn::runsAtMostOnce(scf::ForOp loop) {
   std::optional<int64_t> from = getConstantIntValue(loop.getLowerBound());
   std::optional<int64_t> step = getConstantIntValue(loop.getStep());
-  return from && step && isAtMost(loop.getUpperBound(), *from + *step);
+  return !loop.getUnsignedCmp() && from && step &&
+         isAtMost(loop.getUpperBound(), *from + *step);
 }

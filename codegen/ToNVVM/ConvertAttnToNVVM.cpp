@@ -82,7 +82,7 @@ static LogicalResult flatten(gpu::GPUModuleOp module) {
 }
 
 /// Asks the assembler for loops as they are: it would unroll those that are not
-/// key loops, and takes a seventh longer for it. At module level it counts for
+/// key loops, and take 6 to 18 % longer for it. At module level it counts for
 /// all loops.
 static void forbidUnrolling(gpu::GPUModuleOp module) {
   StringRef name = LLVM::LLVMDialect::getModuleLevelAsmAttrName();

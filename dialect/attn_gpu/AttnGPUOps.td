@@ -339,9 +339,10 @@ def AttnGPU_MMASkipOp : AttnGPU_Op<"mma_skip", [
     MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "stand in for a matrix product that is not made";
   let description = [{
-    The other side of a branch that starts a product: gives its accumulator on
-    as it is. A wait behind the branch may count on the product as one that is
-    pending; here nothing is, for the worker's earlier matmuls are waited for.
+    The other side of a branch that starts a product: gives the accumulator on
+    as it is, and waits for all of the worker's matmuls. A wait behind the branch
+    may so count the product among those that are pending, whether it was
+    started or not. `attn-overlap-softmax` makes it.
 
     Constraints:
     * (C1) the result has the shape of the accumulator

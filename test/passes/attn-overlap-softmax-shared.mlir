@@ -74,7 +74,8 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // The first visit of a chain is that of its first loop, which may have none.
+  // The first visit of a chain is that of its first loop: a later one has none
+  // if the first has none.
   // CHECK-LABEL: gpu.func @chain
   // CHECK-SAME: %[[N:[^ ]*]]: index, %[[M:[^ ]*]]: index
   // CHECK: %[[C0:.*]] = arith.constant 0
