@@ -30,9 +30,11 @@ target_link_libraries(AttnSharedMLIR INTERFACE MLIR LLVM)
 add_library(AttnStaticMLIR INTERFACE)
 target_link_options(AttnStaticMLIR INTERFACE -Wl,--gc-sections -Wl,--as-needed)
 target_link_libraries(AttnStaticMLIR INTERFACE -Wl,--start-group)
+set(ATTN_HAS_MLIR_ARCHIVES OFF) # an LLVM built as shared libraries has none
 foreach(lib IN LISTS MLIR_EXPORTED_TARGETS)
   get_target_property(type ${lib} TYPE)
   if(type STREQUAL STATIC_LIBRARY)
+    set(ATTN_HAS_MLIR_ARCHIVES ON)
     # By file: as a target it brings the shared libLLVM.
     target_link_libraries(AttnStaticMLIR INTERFACE $<TARGET_FILE:${lib}>)
   endif()
@@ -43,9 +45,8 @@ target_link_libraries(AttnStaticMLIR INTERFACE
   -Wl,--end-group ${ATTN_LLVM_ARCHIVES})
 
 add_library(AttnMLIR INTERFACE)
-set(is_static $<BOOL:$<TARGET_PROPERTY:ATTN_LINKS_STATICALLY>>)
 target_link_libraries(AttnMLIR INTERFACE
-  $<IF:${is_static},AttnStaticMLIR,AttnSharedMLIR>)
+  $<IF:$<BOOL:$<TARGET_PROPERTY:ATTN_LINKS_STATICALLY>>,AttnStaticMLIR,AttnSharedMLIR>)
 
 # attn_mlir_library(NAME sources... [DEPENDS targets...] [LINK_LIBS libs...])
 function(attn_mlir_library name)
