@@ -75,7 +75,7 @@ static const char *getSeverityName(DiagnosticSeverity severity) {
   case DiagnosticSeverity::Warning:
     return "warning";
   case DiagnosticSeverity::Remark:
-    // An optimisation that the schedule asked for and a pass did not do.
+    // Something that a pass is for and did not do.
     return "remark";
   case DiagnosticSeverity::Note:
     return "note";
@@ -89,7 +89,7 @@ static LogicalResult printDiagnostic(Diagnostic &diagnostic) {
     llvm::errs() << getSeverityName(part.getSeverity()) << ": " << part << "\n";
   };
   print(diagnostic);
-  // The note of a remark is the kernel, all of it.
+  // Passes remark on a kernel, and MLIR adds all of it as a note.
   if (diagnostic.getSeverity() == DiagnosticSeverity::Remark)
     return success();
   for (Diagnostic &note : diagnostic.getNotes())
