@@ -25,9 +25,10 @@
 using namespace mlir;
 using namespace mlir::attn;
 
-/// Columns of an accumulator from which on the assembler takes longest for the
-/// key loops, so that sharing their code is worth a branch per tile.
-static constexpr int64_t kMinSharedColumns = 176;
+/// Columns of an accumulator from which on a product of values is two, and the
+/// assembler takes longest for the key loops: sharing their code is then worth
+/// a branch or two per tile.
+static constexpr int64_t kMinSharedColumns = 136;
 
 void attn::buildSchedulePipeline(OpPassManager &pm,
                                  const PipelineOptions &options) {
