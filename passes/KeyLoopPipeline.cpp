@@ -27,7 +27,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/KeyLoopPipeline.h"
-#include "passes/TripCounts.h"
+#include "passes/KeyLoops.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -119,8 +119,11 @@ Value Pipeliner::startValues(Iteration &iteration, ValueRange state,
   return builder.clone(*iteration.values.start, mapping)->getResult(0);
 }
 
+/// Where `condition` holds; always if it is null.
 Value Pipeliner::startValuesIf(Value condition, Iteration &iteration,
                                ValueRange state, IRMapping &mapping) {
+  if (!condition)
+    return startValues(iteration, state, mapping);
   Type type = iteration.values.start.getType();
   auto branch = scf::IfOp::create(builder, loc, type, condition,
                                   /*withElseRegion=*/true);
@@ -135,11 +138,13 @@ Value Pipeliner::startValuesIf(Value condition, Iteration &iteration,
   return branch.getResult(0);
 }
 
+/// Where `condition` holds; always if it is null.
 void Pipeliner::releaseValuesIf(Value condition, Iteration &iteration,
                                 IRMapping &mapping) {
-  auto branch = scf::IfOp::create(builder, loc, condition);
   OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(branch.thenBlock());
+  if (condition)
+    builder.setInsertionPointToStart(
+        scf::IfOp::create(builder, loc, condition).thenBlock());
   builder.clone(*iteration.values.release, mapping);
 }
 
@@ -233,24 +238,19 @@ SmallVector<Value> Pipeliner::buildLoop(Iteration &iteration, Value from,
   clone(iteration.beforeScores, mapping);
   Value scores = builder.clone(*iteration.scores.start, mapping)->getResult(0);
 
-  Value isLater;
-  if (!peels)
-    isLater = isGreater(visit, chain.front().loop.getLowerBound());
+  // Null where every visit of the loop is one.
+  Value isLater =
+      peels ? Value() : isGreater(visit, chain.front().loop.getLowerBound());
   locateValues(iteration, arith::SubIOp::create(builder, loc, visit, index(1)),
                valuesMapping);
   SmallVector<Value> previous(loop.getRegionIterArgs());
-  Value values =
-      peels ? startValues(iteration, previous, valuesMapping)
-            : startValuesIf(isLater, iteration, previous, valuesMapping);
+  Value values = startValuesIf(isLater, iteration, previous, valuesMapping);
   wait(iteration.scores, scores, /*pending=*/1, mapping);
   builder.clone(*iteration.scores.release, mapping);
   clone(iteration.softmax, mapping);
 
   wait(iteration.values, values, /*pending=*/0, valuesMapping);
-  if (peels)
-    builder.clone(*iteration.values.release, valuesMapping);
-  else
-    releaseValuesIf(isLater, iteration, valuesMapping);
+  releaseValuesIf(isLater, iteration, valuesMapping);
   mapping.map(old.getRegionIterArg(iteration.accumulator),
               valuesMapping.lookup(iteration.values.wait.getResult()));
   clone(iteration.following, mapping);
@@ -264,8 +264,7 @@ SmallVector<Value> Pipeliner::buildLoop(Iteration &iteration, Value from,
 SmallVector<Value> Pipeliner::buildLoops(Value from, SmallVector<Value> state) {
   // Nothing is left of a first loop that ends with the visit in front of it; it
   // ends nowhere else, for no later loop has a visit if the first has none.
-  std::optional<int64_t> start = getConstantIntValue(from);
-  bool isDone = start && isAtMost(chain.front().loop.getUpperBound(), *start);
+  bool isDone = peels && runsAtMostOnce(chain.front().loop);
   for (Iteration &iteration : llvm::drop_begin(chain, isDone ? 1 : 0)) {
     state = buildLoop(iteration, from, state);
     from = iteration.loop.getUpperBound();

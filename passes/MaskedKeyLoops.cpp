@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/MaskedKeyLoops.h"
+#include "passes/RowVectors.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -118,9 +119,5 @@ mlir::attn::matchAccumulatorOutput(Value value) {
 }
 
 bool MaskedKeyLoop::hidesFromSomeRows() const {
-  auto isUniform = [](Value bound) {
-    return bound.getDefiningOp<vector::BroadcastOp>() ||
-           bound.getDefiningOp<arith::ConstantOp>();
-  };
-  return !isUniform(lower) || !isUniform(upper);
+  return !isSameForAllRows(lower) || !isSameForAllRows(upper);
 }

@@ -23,8 +23,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "passes/KeyLoops.h"
 #include "passes/Passes.h"
-#include "passes/TripCounts.h"
 
 #include "dialect/attn/AttnDialect.h"
 
@@ -60,17 +60,6 @@ static bool areAdjacent(Operation *op, Operation *next) {
     if (!isMemoryEffectFree(op))
       return false;
   return op;
-}
-
-/// Whether `next` goes on where `loop` stops, with all it carries and for
-/// nobody else to see.
-static bool continues(scf::ForOp loop, scf::ForOp next) {
-  return areAdjacent(loop, next) &&
-         next.getLowerBound() == loop.getUpperBound() &&
-         next.getStep() == loop.getStep() &&
-         llvm::equal(next.getInitArgs(), loop.getResults()) &&
-         llvm::all_of(loop->getUsers(),
-                      [&](Operation *user) { return user == next; });
 }
 
 static void collectMasking(LoopPair &pair) {
@@ -122,7 +111,8 @@ static std::optional<LoopPair> matchPair(scf::ForOp masked) {
     return std::nullopt;
   pair.mask = masks.front();
   pair.full = dyn_cast<scf::ForOp>(*masked->user_begin());
-  if (!pair.full || !continues(masked, pair.full))
+  if (!pair.full || !areAdjacent(masked, pair.full) ||
+      pair.full.getStep() != masked.getStep() || !continues(masked, pair.full))
     return std::nullopt;
   collectMasking(pair);
   if (!isSameButForMask(pair))

@@ -14,8 +14,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/KeyLoopPipeline.h"
+#include "passes/KeyLoops.h"
 #include "passes/Passes.h"
-#include "passes/TripCounts.h"
 
 #include "dialect/attn/AttnDialect.h"
 
@@ -181,15 +181,6 @@ static std::optional<Iteration> matchIteration(scf::ForOp loop) {
   if (!canPipeline(iteration))
     return std::nullopt;
   return iteration;
-}
-
-/// Whether `next` goes on where `loop` stops, with all it carries and for
-/// nobody else to see.
-static bool continues(scf::ForOp loop, scf::ForOp next) {
-  return next.getLowerBound() == loop.getUpperBound() &&
-         llvm::equal(next.getInitArgs(), loop.getResults()) &&
-         llvm::all_of(loop->getUsers(),
-                      [&](Operation *user) { return user == next; });
 }
 
 static std::vector<Chain> collectChains(Operation *root) {

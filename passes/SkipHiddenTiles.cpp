@@ -17,6 +17,7 @@
 #include "passes/HandOn.h"
 #include "passes/Passes.h"
 #include "passes/RowEvaluator.h"
+#include "passes/RowVectors.h"
 
 #include "dialect/attn/AttnDialect.h"
 #include "dialect/attn_gpu/AttnGPUDialect.h"
@@ -64,11 +65,6 @@ static bool matchBound(FirstLoop &found) {
   found.upper = relative.getLhs();
   found.lastTile = tile.getLhs();
   return true;
-}
-
-static bool isSameForAllRows(Value bound) {
-  return bound.getDefiningOp<vector::BroadcastOp>() ||
-         matchPattern(bound, m_Constant<SplatElementsAttr>(nullptr));
 }
 
 static std::optional<FirstLoop> matchFirstLoop(MaskBandOp mask) {

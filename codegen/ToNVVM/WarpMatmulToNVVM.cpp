@@ -220,26 +220,16 @@ private:
   }
 };
 
-/// mma_skip -> nothing: no product is ever pending
-struct MMASkipPattern : ThreadPattern<MMASkipOp> {
-  using ThreadPattern::ThreadPattern;
+/// mma_wait, mma_skip -> their operand: a product is there at once
+template <typename OpTy>
+struct NothingInFlightPattern : ThreadPattern<OpTy> {
+  using ThreadPattern<OpTy>::ThreadPattern;
 
   LogicalResult
-  matchAndRewrite(MMASkipOp op, Adaptor adaptor,
+  matchAndRewrite(OpTy op, typename ThreadPattern<OpTy>::Adaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    replaceByRegisters(rewriter, op, llvm::to_vector(adaptor.getAccumulator()));
-    return success();
-  }
-};
-
-/// mma_wait -> nothing: the product is there
-struct MMAWaitPattern : ThreadPattern<MMAWaitOp> {
-  using ThreadPattern::ThreadPattern;
-
-  LogicalResult
-  matchAndRewrite(MMAWaitOp op, Adaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    replaceByRegisters(rewriter, op, llvm::to_vector(adaptor.getValue()));
+    replaceByRegisters(rewriter, op,
+                       llvm::to_vector(adaptor.getOperands().front()));
     return success();
   }
 };
@@ -249,6 +239,7 @@ struct MMAWaitPattern : ThreadPattern<MMAWaitOp> {
 void mlir::attn_gpu::populateWarpMatmulPatterns(
     RewritePatternSet &patterns, const ThreadTypeConverter &converter,
     const Kernel &kernel) {
-  patterns.add<MMAAsyncPattern, MMASkipPattern, MMAWaitPattern>(
-      converter, kernel, patterns.getContext());
+  patterns.add<MMAAsyncPattern, NothingInFlightPattern<MMASkipOp>,
+               NothingInFlightPattern<MMAWaitOp>>(converter, kernel,
+                                                  patterns.getContext());
 }

@@ -1,11 +1,11 @@
-//===- TripCounts.cpp - What is known of loop bounds ----------------------===//
+//===- KeyLoops.cpp - What is known of loops over key tiles ---------------===//
 //
 // Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/TripCounts.h"
+#include "passes/KeyLoops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -14,7 +14,8 @@ using namespace mlir;
 /// Deeper than any pass nests them; an operand used twice doubles the work.
 static constexpr unsigned kMaxDepth = 8;
 
-static bool isAtMost(Value value, int64_t bound, unsigned depth) {
+/// Whether `value` cannot be greater than `bound`.
+static bool isAtMost(Value value, int64_t bound, unsigned depth = 0) {
   auto recurse = [&](Value operand) {
     return depth < kMaxDepth && isAtMost(operand, bound, depth + 1);
   };
@@ -29,13 +30,16 @@ static bool isAtMost(Value value, int64_t bound, unsigned depth) {
   return false;
 }
 
-bool mlir::attn::isAtMost(Value value, int64_t bound) {
-  return ::isAtMost(value, bound, /*depth=*/0);
-}
-
 bool mlir::attn::runsAtMostOnce(scf::ForOp loop) {
   std::optional<int64_t> from = getConstantIntValue(loop.getLowerBound());
   std::optional<int64_t> step = getConstantIntValue(loop.getStep());
   return !loop.getUnsignedCmp() && from && step &&
          isAtMost(loop.getUpperBound(), *from + *step);
+}
+
+bool mlir::attn::continues(scf::ForOp loop, scf::ForOp next) {
+  return next.getLowerBound() == loop.getUpperBound() &&
+         llvm::equal(next.getInitArgs(), loop.getResults()) &&
+         llvm::all_of(loop->getUsers(),
+                      [&](Operation *user) { return user == next; });
 }
