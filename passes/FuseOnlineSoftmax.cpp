@@ -5,30 +5,28 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// m = for { max(m, s(i)) }                   m, a = for {
-// r = g(m)                                     m' = max(m, s(i))
-// a = for { a + f(s(i), r) * v(i) }    ->      r = g(m')
-//                                              a * f(m, r) + f(s(i), r) * v(i)
-//                                            }
+// m = for { max(m, s(i)) }              m, a = for {
+// a = for { a + f(s(i), m) * v(i) } ->    m' = max(m, s(i))
+//                                         rescale(a, m, m') + f(s(i), m') *
+//                                         v(i)
+//                                       }
 //
-// with f(s, r) = exp2(s * c + r). Multiplying by f(m, r) moves what was summed
-// under the old maximum m to the new one, because f(s, g(m)) * f(m, r) is
-// f(s, r) wherever g(m) = -m * c; and where m is still -inf it is 0, as is the
-// sum.
+// with f(s, m) = exp2((s - m) * c), the softmax weights. Multiplying by f(m,
+// m') moves what was summed up relative to the old maximum m to the new one,
+// because f(s, m) * f(m, m') is f(s, m'); and where m is still -inf nothing was
+// summed up.
 //
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
-#include "passes/RowVectors.h"
+#include "passes/Rematerialize.h"
+
+#include "dialect/attn/AttnDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "llvm/ADT/SetVector.h"
 
 namespace mlir::attn {
 #define GEN_PASS_DEF_ATTNFUSEONLINESOFTMAXPASS
@@ -36,141 +34,69 @@ namespace mlir::attn {
 } // namespace mlir::attn
 
 using namespace mlir;
+using namespace mlir::attn;
 
 namespace {
 
-/// A pair of loops that can be fused, and what was found in them.
-struct Match {
-  scf::ForOp maximumLoop, sumLoop;
-  /// Scores as each loop computes them.
-  Value maximumScores, sumScores;
-  /// exp2(fma(scores, factor, shift)) in the sum loop.
-  math::Exp2Op weights;
-  Value factor;
-  Value shift;
-  /// The ops between the loops that depend on the maximum, in order.
-  SmallVector<Operation *> between;
+/// A pair of loops that can be fused.
+struct LoopPair {
+  TileLoopOp maximumLoop, sumLoop;
+  /// Scores as the first loop computes them.
+  Value scores;
+  /// The weights of the second loop.
+  SoftmaxWeightsOp weights;
 };
 
 } // namespace
 
-/// Whether `a` in one loop and `b` in another are the same function of their
-/// loops' induction variables.
-static bool areEquivalent(Value a, Value b, Match &match) {
-  if (a == b)
-    return true;
-  if (a == match.maximumLoop.getInductionVar() &&
-      b == match.sumLoop.getInductionVar())
-    return true;
-  Operation *first = a.getDefiningOp(), *second = b.getDefiningOp();
-  if (!first || !second || first->getName() != second->getName() ||
-      first->getNumRegions() != 0 ||
-      first->getAttrDictionary() != second->getAttrDictionary() ||
-      first->getResultTypes() != second->getResultTypes() ||
-      first->getNumOperands() != second->getNumOperands() ||
-      cast<OpResult>(a).getResultNumber() !=
-          cast<OpResult>(b).getResultNumber())
-    return false;
-  return llvm::all_of(
-      llvm::zip(first->getOperands(), second->getOperands()), [&](auto pair) {
-        return areEquivalent(std::get<0>(pair), std::get<1>(pair), match);
-      });
-}
-
-/// The row vector behind broadcast(shape_cast(row)), or null.
-static Value getBroadcastRow(Value value) {
-  auto broadcast = value.getDefiningOp<vector::BroadcastOp>();
-  if (!broadcast)
+/// The scores of which `loop` finds the maximum of each row, from -inf on; null
+/// if it does something else.
+static Value getMaximumScores(TileLoopOp loop) {
+  if (loop.getCarriedRoles() != SmallVector<CarriedRole>{CarriedRole::Maximum})
     return {};
-  auto cast = broadcast.getSource().getDefiningOp<vector::ShapeCastOp>();
-  if (!cast || cast.getSourceVectorType().getRank() != 1)
-    return {};
-  return cast.getSource();
-}
-
-/// The scalar behind broadcast(scalar), or null.
-static Value getBroadcastScalar(Value value) {
-  auto broadcast = value.getDefiningOp<vector::BroadcastOp>();
-  if (!broadcast || isa<VectorType>(broadcast.getSourceType()))
-    return {};
-  return broadcast.getSource();
-}
-
-/// Matches `for { m = max(m, scores) }` from -inf on.
-static bool matchMaximumLoop(scf::ForOp loop, Match &match) {
-  if (loop.getNumResults() != 1)
-    return false;
-  Value yielded = loop.getYieldedValues().front();
-  auto reduction = yielded.getDefiningOp<vector::MultiDimReductionOp>();
+  BlockArgument carried = loop.getRegionIterArgs()[0];
+  auto reduction = loop.getYield()
+                       .getOperand(0)
+                       .getDefiningOp<vector::MultiDimReductionOp>();
   if (!reduction || reduction.getKind() != vector::CombiningKind::MAXNUMF ||
-      reduction.getAcc() != loop.getRegionIterArg(0) ||
-      !matchPattern(loop.getInitArgs().front(), m_NegInfFloat()) ||
-      !loop.getRegionIterArg(0).hasOneUse())
-    return false;
-  match.maximumLoop = loop;
-  match.maximumScores = reduction.getSource();
-  return true;
+      reduction.getAcc() != carried || !carried.hasOneUse() ||
+      !matchPattern(loop.getInits().front(), m_NegInfFloat()))
+    return {};
+  return reduction.getSource();
 }
 
-/// Whether `value` is `maximum`, or that with 0 in place of -inf.
-static bool isMaximum(Value value, Value maximum) {
-  if (value == maximum)
-    return true;
-  auto select = value.getDefiningOp<arith::SelectOp>();
-  auto isEmpty = select ? select.getCondition().getDefiningOp<arith::CmpFOp>()
-                        : arith::CmpFOp();
-  return isEmpty && isEmpty.getPredicate() == arith::CmpFPredicate::OEQ &&
-         isEmpty.getLhs() == maximum &&
-         matchPattern(isEmpty.getRhs(), m_NegInfFloat()) &&
-         matchPattern(select.getTrueValue(), m_AnyZeroFloat()) &&
-         select.getFalseValue() == maximum;
+/// Whether both loops take the same tiles in the same order.
+static bool haveSameTiles(TileLoopOp a, TileLoopOp b) {
+  return a.getAxis() == b.getAxis() && a.getStep() == b.getStep() &&
+         a.getFirst() == b.getFirst() && a.getFrom() == b.getFrom() &&
+         a.getDescending() == b.getDescending() &&
+         a.getKinds() == b.getKinds() && llvm::equal(a.getEnds(), b.getEnds());
 }
 
-/// Whether `match.shift` is -maximum * factor: what moves a sum from one
-/// maximum to the next is derived from that.
-static bool isShiftByMaximum(Match &match) {
-  auto negation = match.shift.getDefiningOp<arith::NegFOp>();
-  auto product = negation ? negation.getOperand().getDefiningOp<arith::MulFOp>()
-                          : arith::MulFOp();
-  return product && getBroadcastScalar(product.getRhs()) == match.factor &&
-         isMaximum(product.getLhs(), match.maximumLoop.getResult(0));
-}
-
-/// Matches the weights of the sum loop and what they are made of.
-static bool matchWeights(Match &match) {
-  for (auto weights : match.sumLoop.getBody()->getOps<math::Exp2Op>()) {
-    auto power = weights.getOperand().getDefiningOp<math::FmaOp>();
-    if (!power || !areEquivalent(match.maximumScores, power.getA(), match))
-      continue;
-    match.weights = weights;
-    match.sumScores = power.getA();
-    match.factor = getBroadcastScalar(power.getB());
-    match.shift = getBroadcastRow(power.getC());
-    return match.factor && match.shift && isShiftByMaximum(match);
-  }
-  return false;
-}
-
-/// Whether `argument` of the sum loop is only ever summed up, from 0 on: the
-/// accumulator of a row sum of the weights, or of a product with them.
-static bool isLinearInWeights(BlockArgument argument, Value yielded,
-                              Match &match) {
-  if (!argument.hasOneUse() ||
-      *argument.user_begin() != yielded.getDefiningOp() ||
-      !matchPattern(match.sumLoop.getTiedLoopInit(argument)->get(),
-                    m_AnyZeroFloat()))
-    return false;
+/// Whether all that the second loop carries is a sum of weights, or of a
+/// product with them, from 0 on.
+static bool sumsWeightsAlone(LoopPair &pair) {
   auto isWeights = [&](Value value) {
     if (auto rounded = value.getDefiningOp<arith::TruncFOp>())
       value = rounded.getIn();
-    return value == match.weights.getResult();
+    return value == pair.weights.getResult();
   };
-  if (auto sum = yielded.getDefiningOp<vector::MultiDimReductionOp>())
-    return sum.getKind() == vector::CombiningKind::ADD &&
-           sum.getAcc() == argument && isWeights(sum.getSource());
-  if (auto product = yielded.getDefiningOp<vector::ContractionOp>())
-    return product.getAcc() == argument && isWeights(product.getLhs());
-  return false;
+  TileLoopOp loop = pair.sumLoop;
+  return llvm::all_of(
+      llvm::zip(loop.getRegionIterArgs(), loop.getInits(),
+                loop.getYield().getOperands()),
+      [&](auto carried) {
+        auto [argument, init, yielded] = carried;
+        if (!argument.hasOneUse() || !matchPattern(init, m_AnyZeroFloat()))
+          return false;
+        if (auto sum =
+                yielded.template getDefiningOp<vector::MultiDimReductionOp>())
+          return sum.getKind() == vector::CombiningKind::ADD &&
+                 sum.getAcc() == argument && isWeights(sum.getSource());
+        auto product = yielded.template getDefiningOp<vector::ContractionOp>();
+        return product && product.getAcc() == argument &&
+               isWeights(product.getLhs());
+      });
 }
 
 /// Whether `op` only computes and reads.
@@ -183,129 +109,58 @@ static bool isReadOnly(Operation *op) {
 }
 
 /// Whether nothing from the first loop to the second writes: both then read the
-/// same, and what is not summed up can go.
-static bool areReadOnly(scf::ForOp maximumLoop, scf::ForOp sumLoop) {
+/// same.
+static bool areReadOnly(TileLoopOp maximumLoop, TileLoopOp sumLoop) {
   for (Operation *op = maximumLoop; op != sumLoop; op = op->getNextNode())
     if (!isReadOnly(op))
       return false;
   return isReadOnly(sumLoop);
 }
 
-/// Collects the ops between the loops that depend on the maximum. They must
-/// be movable into the loop and unused elsewhere.
-static bool collectBetween(Match &match) {
-  llvm::SetVector<Operation *> dependent;
-  for (Operation *op = match.maximumLoop->getNextNode();
-       op != match.sumLoop.getOperation(); op = op->getNextNode()) {
-    auto isDependent = [&](Value operand) {
-      Operation *def = operand.getDefiningOp();
-      return def == match.maximumLoop || dependent.contains(def);
-    };
-    bool depends = op->walk([&](Operation *nested) {
-                       return WalkResult(failure(
-                           llvm::any_of(nested->getOperands(), isDependent)));
-                     }).wasInterrupted();
-    if (!depends)
-      continue;
-    if (!isMemoryEffectFree(op) || op->getNumRegions() != 0)
-      return false;
-    dependent.insert(op);
-  }
-  auto inside = [&](Operation *user) {
-    return dependent.contains(user) || match.sumLoop->isProperAncestor(user);
+/// Completes `pair`, of which the loop of the maximum and the weights are
+/// known; says what is in the way, if anything.
+static std::optional<StringRef> matchPair(LoopPair &pair) {
+  TileLoopOp first = pair.maximumLoop, second = pair.sumLoop;
+  pair.scores = getMaximumScores(first);
+  if (!pair.scores)
+    return "expected a reference that is the maximum of each row";
+  if (first->getBlock() != second->getBlock() || !haveSameTiles(first, second))
+    return "expected both loops to take the same tiles";
+  auto isSameInput = [&](Value a, Value b) {
+    return a == b ||
+           (a == first.getIteration() && b == second.getIteration()) ||
+           (a == first.getPosition() && b == second.getPosition());
   };
-  for (Operation *op : dependent)
-    if (!llvm::all_of(op->getUsers(), inside))
-      return false;
-  match.between.assign(dependent.begin(), dependent.end());
-  return true;
-}
-
-static std::optional<Match> matchLoops(scf::ForOp maximumLoop,
-                                       scf::ForOp sumLoop) {
-  Match match;
-  match.sumLoop = sumLoop;
-  if (!matchMaximumLoop(maximumLoop, match) ||
-      maximumLoop->getBlock() != sumLoop->getBlock() ||
-      !maximumLoop->isBeforeInBlock(sumLoop) ||
-      !areReadOnly(maximumLoop, sumLoop))
-    return std::nullopt;
-  auto sameBound = [&](Value a, Value b) { return areEquivalent(a, b, match); };
-  if (!sameBound(maximumLoop.getLowerBound(), sumLoop.getLowerBound()) ||
-      !sameBound(maximumLoop.getUpperBound(), sumLoop.getUpperBound()) ||
-      !sameBound(maximumLoop.getStep(), sumLoop.getStep()) ||
-      !matchWeights(match) || !collectBetween(match))
-    return std::nullopt;
-  for (auto [argument, yielded] :
-       llvm::zip(sumLoop.getRegionIterArgs(), sumLoop.getYieldedValues()))
-    if (!isLinearInWeights(argument, yielded, match))
-      return std::nullopt;
-  return match;
+  if (!isSameFunction(pair.scores, pair.weights.getScores(), isSameInput))
+    return "expected the maximum of the scores that are weighted";
+  if (!sumsWeightsAlone(pair))
+    return "expected sums of weights, or of a product with them, from 0 on";
+  if (!second.isDefinedOutsideOfLoop(pair.weights.getFactor()))
+    return "expected a factor that the loop does not change";
+  if (!areReadOnly(first, second))
+    return "expected nothing to be written from the first loop on";
+  return std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
 // Rewrite
 //===----------------------------------------------------------------------===//
 
-/// Clones what `value` is computed from within `scope`, as far as `mapping`
-/// does not have it yet.
-static Value cloneValue(OpBuilder &builder, Value value, Block *scope,
-                        IRMapping &mapping) {
-  if (Value mapped = mapping.lookupOrNull(value))
-    return mapped;
-  Operation *op = value.getDefiningOp();
-  if (!op || op->getBlock() != scope)
-    return value;
-  for (Value operand : op->getOperands())
-    cloneValue(builder, operand, scope, mapping);
-  builder.clone(*op, mapping);
-  return mapping.lookup(value);
-}
-
-/// `row` stretched over the columns of `like`, unless that is a row itself.
-static Value broadcastRowLike(OpBuilder &builder, Location loc, Value row,
-                              Type like) {
-  auto type = cast<VectorType>(like);
-  if (type.getRank() == 1)
-    return row;
-  return attn::broadcastRows(builder, loc, row, type.getDimSize(1));
-}
-
 /// Whether a product takes the weights as they are. They are then as exact as
 /// the softmax itself, and rounding the reference must not show.
-static bool hasExactWeights(Match &match) {
-  return llvm::any_of(match.sumLoop.getYieldedValues(), [&](Value yielded) {
-    auto product = yielded.getDefiningOp<vector::ContractionOp>();
-    return product && product.getLhs() == match.weights.getResult();
-  });
+static bool hasExactWeights(LoopPair &pair) {
+  return llvm::any_of(pair.weights->getUsers(),
+                      llvm::IsaPred<vector::ContractionOp>);
 }
 
-/// exp2(maximum * factor + shift): what the sums so far must be multiplied by.
-/// They were summed under maximum * factor as it is rounded. With that, rather
-/// than the exact product, all keys of a row have one reference in the end; the
-/// difference of large scores is otherwise off by half a unit of their last
-/// place, which 16-bit weights hide.
-static Value buildRescale(OpBuilder &builder, Location loc, Match &match,
-                          Value maximum, Value shift) {
-  Value factor = vector::BroadcastOp::create(builder, loc, maximum.getType(),
-                                             match.factor);
-  Value power;
-  if (hasExactWeights(match)) {
-    Value reference = arith::MulFOp::create(builder, loc, maximum, factor);
-    power = arith::AddFOp::create(builder, loc, reference, shift);
-  } else {
-    power = math::FmaOp::create(builder, loc, maximum, factor, shift);
-  }
-  return math::Exp2Op::create(builder, loc, power);
-}
-
-/// The accumulation `yielded` of the sum loop, on top of `rescaled`.
-static Value buildSum(OpBuilder &builder, Location loc, Value yielded,
-                      Value rescaled, Block *scope, IRMapping &mapping) {
+/// The sum `yielded` of the second loop, on top of `rescaled`.
+static Value buildSum(OpBuilder &builder, Value yielded, Value rescaled,
+                      Block *scope, IRMapping &mapping) {
   if (auto sum = yielded.getDefiningOp<vector::MultiDimReductionOp>()) {
     // The row sum of the tile stays apart from what was carried, so that it
     // need not wait for the rescaling.
-    Value weights = cloneValue(builder, sum.getSource(), scope, mapping);
+    Location loc = sum.getLoc();
+    Value weights = rematerialize(builder, sum.getSource(), scope, mapping);
     Value zero = arith::ConstantOp::create(
         builder, loc, builder.getZeroAttr(rescaled.getType()));
     Value part = vector::MultiDimReductionOp::create(
@@ -314,53 +169,49 @@ static Value buildSum(OpBuilder &builder, Location loc, Value yielded,
   }
   auto product = yielded.getDefiningOp<vector::ContractionOp>();
   mapping.map(product.getAcc(), rescaled);
-  return cloneValue(builder, yielded, scope, mapping);
+  return rematerialize(builder, yielded, scope, mapping);
 }
 
-static void fuse(Match &match) {
-  scf::ForOp maximumLoop = match.maximumLoop, sumLoop = match.sumLoop;
-  OpBuilder builder(sumLoop);
-  Location loc = sumLoop.getLoc();
-  SmallVector<Value> inits = {maximumLoop.getInitArgs().front()};
-  llvm::append_range(inits, sumLoop.getInitArgs());
-  auto fused =
-      scf::ForOp::create(builder, loc, sumLoop.getLowerBound(),
-                         sumLoop.getUpperBound(), sumLoop.getStep(), inits);
-  fused->setDiscardableAttrs(sumLoop->getDiscardableAttrDictionary());
+static void fuse(LoopPair &pair) {
+  TileLoopOp first = pair.maximumLoop, second = pair.sumLoop;
+  OpBuilder builder(second);
+  Location loc = second.getLoc();
+  SmallVector<Value> inits(first.getInits());
+  llvm::append_range(inits, second.getInits());
+  SmallVector<CarriedRole> roles = first.getCarriedRoles();
+  llvm::append_range(roles, second.getCarriedRoles());
+  auto fused = TileLoopOp::create(
+      builder, loc, second.getAxis(), second.getStep(), second.getFirst(),
+      second.getDescending(), second.getFrom(), second.getEnds(),
+      second.getSegmentKinds(), inits, roles);
   builder.setInsertionPointToStart(fused.getBody());
 
   IRMapping mapping;
-  Value oldMaximum = fused.getRegionIterArg(0);
-  mapping.map(maximumLoop.getInductionVar(), fused.getInductionVar());
-  mapping.map(maximumLoop.getRegionIterArg(0), oldMaximum);
-  Value newMaximum = cloneValue(builder, maximumLoop.getYieldedValues().front(),
-                                maximumLoop.getBody(), mapping);
-  mapping.map(match.sumScores, mapping.lookup(match.maximumScores));
-  mapping.map(maximumLoop.getResult(0), newMaximum);
-  for (Operation *op : match.between)
-    builder.clone(*op, mapping);
-  Value rescale = buildRescale(builder, loc, match, oldMaximum,
-                               mapping.lookupOrDefault(match.shift));
+  Value oldMaximum = fused.getRegionIterArgs()[0];
+  mapping.map(first.getIteration(), fused.getIteration());
+  mapping.map(first.getPosition(), fused.getPosition());
+  mapping.map(first.getRegionIterArgs()[0], oldMaximum);
+  Value newMaximum = rematerialize(builder, first.getYield().getOperand(0),
+                                   first.getBody(), mapping);
+  auto rescaled = RescaleOp::create(
+      builder, loc, second.getResultTypes(),
+      ValueRange(fused.getRegionIterArgs().drop_front()), oldMaximum,
+      newMaximum, pair.weights.getFactor(), hasExactWeights(pair));
 
-  mapping.map(sumLoop.getInductionVar(), fused.getInductionVar());
-  SmallVector<Value> results = {newMaximum};
-  for (auto [carried, yielded] :
-       llvm::zip(fused.getRegionIterArgs().drop_front(),
-                 sumLoop.getYieldedValues())) {
-    Value rescaled = arith::MulFOp::create(
-        builder, loc, carried,
-        broadcastRowLike(builder, loc, rescale, carried.getType()));
-    results.push_back(
-        buildSum(builder, loc, yielded, rescaled, sumLoop.getBody(), mapping));
-  }
-  scf::YieldOp::create(builder, loc, results);
+  mapping.map(second.getIteration(), fused.getIteration());
+  mapping.map(second.getPosition(), fused.getPosition());
+  mapping.map(first.getResult(0), newMaximum);
+  mapping.map(pair.weights.getScores(), mapping.lookup(pair.scores));
+  SmallVector<Value> yielded = {newMaximum};
+  for (auto [value, sum] :
+       llvm::zip(second.getYield().getOperands(), rescaled.getResults()))
+    yielded.push_back(buildSum(builder, value, sum, second.getBody(), mapping));
+  YieldOp::create(builder, loc, yielded);
 
-  sumLoop.replaceAllUsesWith(fused.getResults().drop_front());
-  sumLoop.erase();
-  for (Operation *op : llvm::reverse(match.between))
-    op->erase();
-  maximumLoop.getResult(0).replaceAllUsesWith(fused.getResult(0));
-  maximumLoop.erase();
+  second.replaceAllUsesWith(fused.getResults().drop_front());
+  second.erase();
+  first.replaceAllUsesWith(fused.getResults().take_front());
+  first.erase();
 }
 
 namespace {
@@ -368,21 +219,23 @@ namespace {
 struct AttnFuseOnlineSoftmax
     : attn::impl::AttnFuseOnlineSoftmaxPassBase<AttnFuseOnlineSoftmax> {
   void runOnOperation() override {
-    SmallVector<Match> matches;
-    getOperation().walk([&](scf::ForOp maximumLoop) {
-      for (Operation *op = maximumLoop->getNextNode(); op;
-           op = op->getNextNode()) {
-        auto sumLoop = dyn_cast<scf::ForOp>(op);
-        if (!sumLoop)
-          continue;
-        if (std::optional<Match> match = matchLoops(maximumLoop, sumLoop)) {
-          matches.push_back(*match);
-          return;
-        }
-      }
-    });
-    for (Match &match : matches)
-      fuse(match);
+    SmallVector<TileLoopOp> loops;
+    getOperation().walk([&](TileLoopOp loop) { loops.push_back(loop); });
+    for (TileLoopOp loop : loops) {
+      auto weights =
+          llvm::to_vector(loop.getBody()->getOps<SoftmaxWeightsOp>());
+      auto maximumLoop =
+          weights.size() == 1
+              ? weights.front().getReference().getDefiningOp<TileLoopOp>()
+              : TileLoopOp();
+      if (!maximumLoop)
+        continue;
+      LoopPair pair{maximumLoop, loop, Value(), weights.front()};
+      if (std::optional<StringRef> reason = matchPair(pair))
+        loop.emitRemark("not fused: ") << *reason;
+      else
+        fuse(pair);
+    }
   }
 };
 

@@ -39,11 +39,11 @@ def AttnSelectSchedulePass
 def AttnTilePass : Pass<"attn-tile", "::mlir::func::FuncOp"> {
   let summary = "lower attention to the textbook algorithm on tiles";
   let description = [{
-    `attn.attention` becomes `scf.forall` over (batch, head, query tile), within
-    it `scf.forall` over the workers that share a tile's rows, and within that
-    softmax attention as textbooks have it, on builtin vectors: one loop over
-    key tiles finds the row maximum, a second sums the weights and applies them
-    to V. Reads past a tensor's end give zeros.
+    `attn.attention` becomes an `attn.tile_grid` over (batch, head, query tile)
+    and the workers that share a tile's rows, and within it softmax attention as
+    textbooks have it, on builtin vectors: one `attn.tile_loop` over the keys
+    finds the row maximum, a second sums the weights and applies them to V.
+    Reads past a tensor's end give zeros.
 
     Requires: memrefs, and a schedule. Guarantees: no `attn.attention` remains.
 
@@ -52,7 +52,7 @@ def AttnTilePass : Pass<"attn-tile", "::mlir::func::FuncOp"> {
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::attn::AttnDialect",
     "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
-    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"
+    "::mlir::vector::VectorDialect"
   ];
 }
 
@@ -60,42 +60,99 @@ def AttnFuseOnlineSoftmaxPass
     : Pass<"attn-fuse-online-softmax", "::mlir::func::FuncOp"> {
   let summary = "fuse the maximum loop into the loop that uses it";
   let description = [{
-    Two loops over the same tiles, the first yielding a row maximum `m` of
-    scores `s`, the second summing weights `f(s, m)`, become one that carries
-    (m, sums). Whenever `m` grows, the sums so far are multiplied by
-    `f(m_old, m_new)`, the weight that a score equal to the old maximum has
-    under the new one. No score is computed twice any more and none is kept.
+    Two loops over the same tiles, the first yielding a row maximum of scores,
+    the second summing `attn.softmax_weights` relative to it, become one that
+    carries both. Whenever the maximum grows, `attn.rescale` moves the sums so
+    far to the new one. No score is computed twice any more and none is kept.
 
-    The pass checks that both loops compute the same scores, that `f` is
-    `exp2(s * c - m * c)`, that the second loop uses what it carries only as an
-    accumulator, from 0 on, of a sum linear in the weights, and that nothing
-    writes in between.
+    The pass checks that both loops compute the same scores, that the second
+    uses what it carries only as an accumulator, from 0 on, of sums linear in
+    the weights, and that nothing writes in between; a remark says what is in
+    the way.
 
     Example: test/passes/attn-fuse-online-softmax-doctest.mlir
   }];
   let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
-    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"
+    "::mlir::arith::ArithDialect", "::mlir::attn::AttnDialect",
+    "::mlir::vector::VectorDialect"
   ];
 }
 
 def AttnSplitMaskedTilesPass
     : Pass<"attn-split-masked-tiles", "::mlir::func::FuncOp"> {
-  let summary = "visit only visible key tiles, and compare only where it matters";
+  let summary = "leave out hidden key tiles, and compare only where it matters";
   let description = [{
     The interval of keys that a row sees has ends that do not decrease from row
     to row. So the first and the last row of a query tile tell which key tiles
     are skipped, which are full (every row sees every key) and which are partial.
-    The loop over all key tiles becomes up to three, from the last key to the
-    first: partial ones at the upper end, full ones without `attn.mask_band`,
-    partial ones at the lower end. The first tile visited always counts as
-    partial.
+    A loop over all key tiles gets up to three segments, from the last key to
+    the first: partial tiles at the upper end, full ones, partial ones at the
+    lower end. The first iteration always counts as partial.
 
-    The three trip counts are computed once per query tile, outside the worker
-    loop: every role of a kernel uses these values.
+    The ends are asked of the mask that `attn.band` holds. They depend on the
+    tile of the grid and not on the worker, so that every role of a kernel can
+    compute them.
+
+    Requires: `attn.mask_band` with the bounds of one `attn.band`.
 
     Example: test/passes/attn-split-masked-tiles-doctest.mlir
   }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::attn::AttnDialect"];
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles to loops and arithmetic, for kernels and for the host
+//===----------------------------------------------------------------------===//
+
+def AttnExpandBandsPass : Pass<"attn-expand-bands"> {
+  let summary = "compute what rows of a tile see";
+  let description = [{
+    `attn.band` becomes the arithmetic of its mask, on a vector of rows.
+
+    Guarantees: no `attn.band` remains.
+
+    Example: test/passes/attn-expand-bands-doctest.mlir
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def AttnExpandSoftmaxPass : Pass<"attn-expand-softmax"> {
+  let summary = "compute exponentials and rescalings";
+  let description = [{
+    `attn.softmax_weights` and `attn.rescale` become `math.exp2` of one fused
+    multiply-add per element, with the reference as its addend.
+
+    Guarantees: neither op remains.
+
+    Example: test/passes/attn-expand-softmax-doctest.mlir
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def AttnLowerTileLoopsPass : Pass<"attn-lower-tile-loops"> {
+  let summary = "make tile loops scf loops";
+  let description = [{
+    An `attn.tile_loop` becomes an `scf.for` per segment, without masks in full
+    ones. Where its accumulators have at least `min-shared-columns` columns, one
+    loop serves all segments and masks under a condition: one branch more per
+    tile, and half the matrix products for the assembler to look at. A first
+    segment of at most one iteration is no loop to share code with.
+
+    An `attn.tile_grid`, which only the host's pipeline still has, becomes
+    `scf.forall` over (batch, head, tile) and one over the workers.
+
+    Guarantees: no `attn.tile_loop` and no `attn.tile_grid` remain.
+
+    Example: test/passes/attn-lower-tile-loops-doctest.mlir
+  }];
+  let options = [
+    Option<"minSharedColumns", "min-shared-columns", "int64_t", "1 << 30",
+           "columns of accumulators from which on segments share a loop">
+  ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect"];
 }

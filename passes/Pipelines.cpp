@@ -40,13 +40,8 @@ void attn::buildTilePipeline(OpPassManager &pm) {
   OpPassManager &func = pm.nest<func::FuncOp>();
   func.addPass(createAttnTilePass());
   func.addPass(createAttnFuseOnlineSoftmaxPass());
-  // Splitting evaluates bounds of the mask by looking at how they are made, so
-  // it comes before anything simplifies them.
   func.addPass(createAttnSplitMaskedTilesPass());
-  // Folds alone: canonicalization would take loops of known length apart, and
-  // what follows needs every one of them.
-  func.addPass(createCanonicalizerPass(GreedyRewriteConfig(), {},
-                                       /*enabledPatterns=*/{"none"}));
+  func.addPass(createCanonicalizerPass());
   func.addPass(createCSEPass());
 }
 
@@ -77,6 +72,9 @@ void attn::buildKernelPipeline(OpPassManager &pm) {
 
 void attn::buildHostPipeline(OpPassManager &pm) {
   OpPassManager &func = pm.nest<func::FuncOp>();
+  func.addPass(createAttnExpandBandsPass());
+  func.addPass(createAttnExpandSoftmaxPass());
+  func.addPass(createAttnLowerTileLoopsPass());
   func.addPass(createAttnLoopOverRowsPass());
   // Columns of columns, and the indices of every row's loads.
   func.addPass(createCanonicalizerPass());

@@ -324,11 +324,22 @@ FailureOr<Value> RowEmitter::emitReduction(vector::MultiDimReductionOp op) {
       .getResult();
 }
 
+/// The ends of the row's interval, counted in columns of the tile.
+FailureOr<std::pair<Value, Value>> RowEmitter::getColumns(MaskBandOp op) {
+  FailureOr<Value> lower = get(op.getLower()), upper = get(op.getUpper());
+  if (failed(lower) || failed(upper))
+    return failure();
+  auto inTile = [&](Value key) -> Value {
+    return arith::SubIOp::create(builder, op.getLoc(), key, op.getFirst());
+  };
+  return std::make_pair(inTile(*lower), inTile(*upper));
+}
+
 FailureOr<Value> RowEmitter::emitMask(MaskBandOp op) {
   Location loc = op.getLoc();
-  FailureOr<Value> scores = get(op.getScores()), lower = get(op.getLower()),
-                   upper = get(op.getUpper());
-  if (failed(scores) || failed(lower) || failed(upper))
+  FailureOr<Value> scores = get(op.getScores());
+  FailureOr<std::pair<Value, Value>> columns = getColumns(op);
+  if (failed(scores) || failed(columns))
     return failure();
   auto type = cast<VectorType>(scores->getType());
   VectorType positions = type.clone(builder.getIndexType());
@@ -338,8 +349,8 @@ FailureOr<Value> RowEmitter::emitMask(MaskBandOp op) {
     return arith::CmpIOp::create(builder, loc, predicate, column, bounds);
   };
   Value isVisible = arith::AndIOp::create(
-      builder, loc, compare(arith::CmpIPredicate::sge, *lower),
-      compare(arith::CmpIPredicate::slt, *upper));
+      builder, loc, compare(arith::CmpIPredicate::sge, columns->first),
+      compare(arith::CmpIPredicate::slt, columns->second));
   return arith::SelectOp::create(builder, loc, isVisible, *scores,
                                  createSplat(builder, loc, type, -INFINITY))
       .getResult();
@@ -396,12 +407,12 @@ FailureOr<std::pair<Value, Value>> RowEmitter::getVisibleKeys(Value weights) {
   MaskBandOp mask = findMask(weights);
   if (!mask)
     return std::make_pair(zero, end);
-  FailureOr<Value> lower = get(mask.getLower()), upper = get(mask.getUpper());
-  if (failed(lower) || failed(upper))
+  FailureOr<std::pair<Value, Value>> columns = getColumns(mask);
+  if (failed(columns))
     return failure();
   return std::make_pair(
-      arith::MaxSIOp::create(builder, loc, *lower, zero).getResult(),
-      arith::MinSIOp::create(builder, loc, *upper, end).getResult());
+      arith::MaxSIOp::create(builder, loc, columns->first, zero).getResult(),
+      arith::MinSIOp::create(builder, loc, columns->second, end).getResult());
 }
 
 namespace {

@@ -75,6 +75,7 @@ private:
   FailureOr<Value> emitShapeCast(vector::ShapeCastOp op);
   FailureOr<Value> emitElementwise(Operation *op);
   FailureOr<Value> emitReduction(vector::MultiDimReductionOp op);
+  FailureOr<std::pair<Value, Value>> getColumns(MaskBandOp op);
   FailureOr<Value> emitMask(MaskBandOp op);
   FailureOr<Value> emitProduct(vector::ContractionOp op);
   LogicalResult emitWrite(vector::TransferWriteOp op);

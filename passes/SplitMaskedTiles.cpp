@@ -5,26 +5,27 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// for j in [0, n)  ->  for the partial tiles at the upper end, last tile first
-//                      for the full tiles, without attn.mask_band
-//                      for the partial tiles at the lower end, if there is one
+// tile_loop first(0) segments(partial %all)
+//   ->  tile_loop first(%last) descending
+//           segments(partial %upper, full %inner, partial %lower)
 //
-// What is known of a mask are the bounds of `attn.mask_band` as functions of
-// the row. The pass evaluates them, as scalars, for the first and the last row
-// of the query tile; since they do not decrease from row to row, these two rows
-// bound all others. No knowledge of any particular mask is needed.
+// The band of the mask is asked for its ends in the first and in the last row
+// of a tile of the grid. Both ends do not decrease, so from
+//
+//   lower(first row)  lower(last row)  upper(first row)  upper(last row)
+//
+// follow the tiles that any row needs, and between the middle two those that
+// all rows see whole. Tiles that nobody sees are in no segment. No knowledge of
+// any particular mask is needed.
 //
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
-#include "passes/RowEvaluator.h"
+#include "passes/Rematerialize.h"
 
 #include "dialect/attn/AttnDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 
 namespace mlir::attn {
@@ -37,197 +38,165 @@ using namespace mlir::attn;
 
 namespace {
 
-/// The key loop of a worker and the interval it masks with.
-struct KeyLoop {
-  scf::ForOp loop;
-  MaskBandOp mask;
-  /// Bounds in keys, not relative to a tile.
-  Value lower, upper;
+/// A loop over all keys, and the band that says what is visible.
+struct MaskedLoop {
+  TileLoopOp loop;
+  BandOp band;
+  TileGridOp grid;
 };
 
-/// Trip counts of the loops, as positions in the order of visits.
-struct Ranges {
-  Value lastTile;
-  /// End of the partial tiles at the upper end, of the full ones, and of all.
-  Value upperEnd, fullEnd, end;
+/// Scalar arithmetic that folds what it can.
+struct IndexBuilder {
+  OpBuilder &builder;
+  Location loc;
+
+  Value index(int64_t value) {
+    return arith::ConstantIndexOp::create(builder, loc, value);
+  }
+  Value sub(Value a, Value b) {
+    return builder.createOrFold<arith::SubIOp>(loc, a, b);
+  }
+  Value add(Value a, Value b) {
+    return builder.createOrFold<arith::AddIOp>(loc, a, b);
+  }
+  Value min(Value a, Value b) {
+    return builder.createOrFold<arith::MinSIOp>(loc, a, b);
+  }
+  Value max(Value a, Value b) {
+    return builder.createOrFold<arith::MaxSIOp>(loc, a, b);
+  }
+  /// Tiles of `step` that hold the keys before `key`: whole ones, or all. An
+  /// end below 0 means that nothing is visible.
+  Value wholeTiles(Value key, int64_t step) {
+    return arith::DivUIOp::create(builder, loc, max(key, index(0)),
+                                  index(step));
+  }
+  Value allTiles(Value key, int64_t step) {
+    return arith::CeilDivUIOp::create(builder, loc, max(key, index(0)),
+                                      index(step));
+  }
+};
+
+/// The ends of the segments, and the tile of the first iteration.
+struct Segments {
+  Value first;
+  SmallVector<Value> ends;
+  SmallVector<SegmentKind> kinds;
+};
+
+/// Writes the segments of one loop in front of it.
+class SegmentBuilder {
+public:
+  explicit SegmentBuilder(MaskedLoop &found)
+      : found(found), builder(found.band), loc(found.loop.getLoc()),
+        math{builder, loc}, step(found.loop.getStep()) {}
+
+  Segments build();
+
+private:
+  Value rowOfGrid(int64_t worker, int64_t row);
+
+  MaskedLoop &found;
+  OpBuilder builder;
+  Location loc;
+  IndexBuilder math;
+  int64_t step;
 };
 
 } // namespace
 
-/// The bound behind `bound - broadcast(first key of the tile)`.
-static Value getAbsoluteBound(Value relative, scf::ForOp loop) {
-  auto sub = relative.getDefiningOp<arith::SubIOp>();
-  return sub && loop.isDefinedOutsideOfLoop(sub.getLhs()) ? sub.getLhs()
-                                                          : Value();
-}
-
-static std::optional<KeyLoop> matchKeyLoop(MaskBandOp mask) {
-  auto loop = dyn_cast<scf::ForOp>(mask->getParentOp());
-  if (!loop || !llvm::hasSingleElement(loop.getBody()->getOps<MaskBandOp>()) ||
-      !matchPattern(loop.getLowerBound(), m_Zero()) ||
-      !matchPattern(loop.getStep(), m_One()))
-    return std::nullopt;
-  Value lower = getAbsoluteBound(mask.getLower(), loop);
-  Value upper = getAbsoluteBound(mask.getUpper(), loop);
-  if (!lower || !upper)
-    return std::nullopt;
-  return KeyLoop{loop, mask, lower, upper};
-}
-
-//===----------------------------------------------------------------------===//
-// Ranges
-//===----------------------------------------------------------------------===//
-
-/// Computes the ranges in front of the worker loop, or nothing where a bound
-/// cannot be evaluated.
-static std::optional<Ranges> buildRanges(OpBuilder &builder, Location loc,
-                                         KeyLoop &keyLoop,
-                                         scf::ForallOp workers,
-                                         int64_t numWorkers, bool hasLower) {
-  auto index = [&](int64_t value) -> Value {
-    return arith::ConstantIndexOp::create(builder, loc, value);
-  };
-  VectorType scores = keyLoop.mask.getScores().getType();
-  int64_t rows = scores.getDimSize(0), numKeys = scores.getDimSize(1);
-  Value keys = index(numKeys), zero = index(0), one = index(1);
-  Value firstRow = zero, lastRow = index(rows * numWorkers - 1);
-  RowEvaluator first(builder, loc, workers, rows, firstRow);
-  RowEvaluator last(builder, loc, workers, rows, lastRow);
-
-  // An end below 0 means that nothing is visible.
-  auto positive = [&](Value value) -> Value {
-    return arith::MaxSIOp::create(builder, loc, value, zero);
-  };
-  Value upperOfLast = last.evaluate(keyLoop.upper);
-  Value upperOfFirst = first.evaluate(keyLoop.upper);
-  if (!upperOfLast || !upperOfFirst)
-    return std::nullopt;
-  Value endTile =
-      arith::CeilDivUIOp::create(builder, loc, positive(upperOfLast), keys);
-  Value lastTile = arith::SubIOp::create(builder, loc, endTile, one);
-
-  Value beginTile = zero, fullBeginTile = zero;
-  if (hasLower) {
-    Value lowerOfFirst = first.evaluate(keyLoop.lower);
-    Value lowerOfLast = last.evaluate(keyLoop.lower);
-    if (!lowerOfFirst || !lowerOfLast)
-      return std::nullopt;
-    Value begin =
-        arith::DivUIOp::create(builder, loc, positive(lowerOfFirst), keys);
-    beginTile = arith::MinSIOp::create(builder, loc, begin, endTile);
-    fullBeginTile =
-        arith::CeilDivUIOp::create(builder, loc, positive(lowerOfLast), keys);
-  }
-
-  // Tile j is visited as number lastTile - j. The first visit is partial, even
-  // where its tile is full, so that a pipeline has one kind of first tile.
-  Value end = arith::SubIOp::create(builder, loc, endTile, beginTile);
-  // Where all rows end at one key, no other tile is partial.
-  Value partial = one;
-  if (upperOfFirst != upperOfLast) {
-    Value fullEndTile =
-        arith::DivUIOp::create(builder, loc, positive(upperOfFirst), keys);
-    partial = arith::MaxSIOp::create(
-        builder, loc, arith::SubIOp::create(builder, loc, endTile, fullEndTile),
-        one);
-  }
-  Value upperEnd = arith::MinSIOp::create(builder, loc, partial, end);
-  Value fullEnd = end;
-  if (hasLower) {
-    Value full = arith::SubIOp::create(builder, loc, endTile, fullBeginTile);
-    Value clamped = arith::MinSIOp::create(builder, loc, full, end);
-    fullEnd = arith::MaxSIOp::create(builder, loc, clamped, upperEnd);
-  }
-  return Ranges{lastTile, upperEnd, fullEnd, end};
-}
-
-//===----------------------------------------------------------------------===//
-// Rewrite
-//===----------------------------------------------------------------------===//
-
-/// Erases what a loop body computes for nothing, last op first.
-static void eraseDeadOps(scf::ForOp loop) {
-  for (Operation &op :
-       llvm::make_early_inc_range(llvm::reverse(*loop.getBody())))
-    if (isOpTriviallyDead(&op))
-      op.erase();
-}
-
-static bool isAtMostZero(Value bound) {
-  DenseElementsAttr constant;
-  return matchPattern(bound, m_Constant(&constant)) && constant.isSplat() &&
-         !constant.getSplatValue<APInt>().isStrictlyPositive();
-}
-
-/// A copy of the key loop over visits [from, to), with or without its compare.
-static scf::ForOp cloneLoop(OpBuilder &builder, KeyLoop &keyLoop,
-                            Value lastTile, Value from, Value to,
-                            ValueRange inits, bool masked) {
-  scf::ForOp old = keyLoop.loop;
-  auto loop =
-      scf::ForOp::create(builder, old.getLoc(), from, to, old.getStep(), inits);
-  loop->setDiscardableAttrs(old->getDiscardableAttrDictionary());
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(loop.getBody());
+/// The row that a worker of the tile at hand has as number `row`.
+Value SegmentBuilder::rowOfGrid(int64_t worker, int64_t row) {
   IRMapping mapping;
-  mapping.map(old.getRegionIterArgs(), loop.getRegionIterArgs());
-  mapping.map(old.getInductionVar(),
-              arith::SubIOp::create(builder, old.getLoc(), lastTile,
-                                    loop.getInductionVar())
-                  .getResult());
-  for (Operation &op : old.getBody()->without_terminator()) {
-    if (!masked && &op == keyLoop.mask.getOperation()) {
-      mapping.map(keyLoop.mask.getResult(),
-                  mapping.lookup(keyLoop.mask.getScores()));
-      continue;
-    }
-    Operation *copy = builder.clone(op, mapping);
-    // No key comes before the first, so nothing is to be compared.
-    if (&op == keyLoop.mask.getOperation() && isAtMostZero(keyLoop.lower))
-      cast<MaskBandOp>(copy).getLowerMutable().assign(keyLoop.lower);
-  }
-  SmallVector<Value> yielded;
-  for (Value value : old.getYieldedValues())
-    yielded.push_back(mapping.lookupOrDefault(value));
-  scf::YieldOp::create(builder, old.getLoc(), yielded);
-  eraseDeadOps(loop);
-  return loop;
+  mapping.map(found.grid.getWorker(), math.index(worker));
+  Value first = rematerialize(builder, found.band.getFirst(),
+                              &found.grid.getBody().front(), mapping);
+  return math.add(first, math.index(row));
 }
 
-static LogicalResult split(KeyLoop &keyLoop) {
-  auto workers = keyLoop.loop->getParentOfType<scf::ForallOp>();
-  if (!workers || workers.getRank() != 1)
-    return failure();
-  std::optional<int64_t> numWorkers =
-      getConstantIntValue(workers.getMixedUpperBound().front());
-  if (!numWorkers)
-    return failure();
-  bool hasLower = !matchPattern(keyLoop.lower, m_Zero());
-
-  Location loc = keyLoop.loop.getLoc();
-  OpBuilder builder(workers);
-  Operation *before = workers->getPrevNode();
-  std::optional<Ranges> ranges =
-      buildRanges(builder, loc, keyLoop, workers, *numWorkers, hasLower);
-  if (!ranges) {
-    while (workers->getPrevNode() != before)
-      workers->getPrevNode()->erase();
-    return failure();
+Segments SegmentBuilder::build() {
+  int64_t rows = found.band.getLower().getType().getDimSize(0);
+  int64_t workers = found.grid.getWorkers();
+  Value lastRow = rowOfGrid(workers - 1, rows - 1);
+  Value upperOfLast = found.band.buildUpper(builder, lastRow);
+  Value firstRow = lastRow, upperOfFirst = upperOfLast;
+  if (found.band.dependsOnRow()) {
+    firstRow = rowOfGrid(0, 0);
+    upperOfFirst = found.band.buildUpper(builder, firstRow);
   }
 
-  builder.setInsertionPoint(keyLoop.loop);
-  scf::ForOp old = keyLoop.loop;
-  scf::ForOp loop =
-      cloneLoop(builder, keyLoop, ranges->lastTile, old.getLowerBound(),
-                ranges->upperEnd, old.getInitArgs(), /*masked=*/true);
-  loop = cloneLoop(builder, keyLoop, ranges->lastTile, ranges->upperEnd,
-                   ranges->fullEnd, loop.getResults(), /*masked=*/false);
-  if (hasLower)
-    loop = cloneLoop(builder, keyLoop, ranges->lastTile, ranges->fullEnd,
-                     ranges->end, loop.getResults(), /*masked=*/true);
+  Value one = math.index(1);
+  Value endTile = math.allTiles(upperOfLast, step);
+  Segments segments;
+  // The tile of iteration i is `first - i`.
+  segments.first = math.sub(endTile, one);
+  Value beginTile = math.index(0);
+  Value lowerOfFirst = found.band.buildLower(builder, firstRow);
+  if (lowerOfFirst)
+    beginTile = math.min(math.wholeTiles(lowerOfFirst, step), endTile);
+  Value end = math.sub(endTile, beginTile);
+
+  // The first iteration masks, even where its tile is full, so that a pipeline
+  // has one kind of prologue. Where all rows end at one key, no other does.
+  Value partial = one;
+  if (upperOfFirst != upperOfLast)
+    partial =
+        math.max(math.sub(endTile, math.wholeTiles(upperOfFirst, step)), one);
+  segments.ends = {math.min(partial, end), end};
+  segments.kinds = {upperOfFirst != upperOfLast ? SegmentKind::Partial
+                                                : SegmentKind::Tail,
+                    SegmentKind::Full};
+  if (lowerOfFirst) {
+    Value lowerOfLast = found.band.buildLower(builder, lastRow);
+    Value full = math.sub(endTile, math.allTiles(lowerOfLast, step));
+    segments.ends[1] = math.max(math.min(full, end), segments.ends[0]);
+    segments.ends.push_back(end);
+    segments.kinds.push_back(SegmentKind::Partial);
+  }
+  return segments;
+}
+
+/// Finds the band of a loop that takes all keys in order; says what is in the
+/// way, if anything.
+static std::optional<StringRef> match(MaskedLoop &found) {
+  TileLoopOp loop = found.loop;
+  for (auto mask : loop.getBody()->getOps<MaskBandOp>()) {
+    auto band = mask.getUpper().getDefiningOp<BandOp>();
+    if (!band || band.getUpper() != mask.getUpper() ||
+        band.getLower() != mask.getLower() ||
+        (found.band && band != found.band))
+      return "expected bounds of one attn.band";
+    found.band = band;
+  }
+  if (loop.getAxis() != LoopAxis::Keys || loop.getDescending() ||
+      loop.getSegmentKinds() !=
+          SmallVector<SegmentKind>{SegmentKind::Partial} ||
+      !matchPattern(loop.getFirst(), m_Zero()) ||
+      !matchPattern(loop.getFrom(), m_Zero()))
+    return "expected a loop over all keys in one segment";
+  found.grid = dyn_cast<TileGridOp>(found.band->getParentOp());
+  IRMapping mapping;
+  if (!found.grid)
+    return "expected a band in a grid of tiles";
+  for (BlockArgument argument : found.grid.getBody().getArguments())
+    mapping.map(argument, argument);
+  if (!canRematerialize(found.band.getFirst(), &found.grid.getBody().front(),
+                        mapping))
+    return "expected rows that follow from the tile and the worker";
+  return std::nullopt;
+}
+
+static void split(MaskedLoop &found) {
+  TileLoopOp old = found.loop;
+  Segments segments = SegmentBuilder(found).build();
+  OpBuilder builder(old);
+  auto loop = TileLoopOp::create(
+      builder, old.getLoc(), old.getAxis(), old.getStep(), segments.first,
+      /*descending=*/true, old.getFrom(), segments.ends, segments.kinds,
+      old.getInits(), old.getCarriedRoles());
+  loop.getRegion().takeBody(old.getRegion());
   old.replaceAllUsesWith(loop.getResults());
   old.erase();
-  return success();
 }
 
 namespace {
@@ -235,15 +204,17 @@ namespace {
 struct AttnSplitMaskedTiles
     : attn::impl::AttnSplitMaskedTilesPassBase<AttnSplitMaskedTiles> {
   void runOnOperation() override {
-    SmallVector<KeyLoop> loops;
-    getOperation().walk([&](MaskBandOp mask) {
-      if (std::optional<KeyLoop> loop = matchKeyLoop(mask))
-        loops.push_back(*loop);
+    SmallVector<MaskedLoop> loops;
+    getOperation().walk([&](TileLoopOp loop) {
+      if (!loop.getBody()->getOps<MaskBandOp>().empty())
+        loops.push_back({loop, BandOp(), TileGridOp()});
     });
-    for (KeyLoop &loop : loops)
-      if (failed(split(loop)))
-        loop.mask->emitRemark("key tiles are not split: a bound of the mask is "
-                              "no function of the row");
+    for (MaskedLoop &found : loops) {
+      if (std::optional<StringRef> reason = match(found))
+        found.loop.emitRemark("key tiles are not split: ") << *reason;
+      else
+        split(found);
+    }
   }
 };
 

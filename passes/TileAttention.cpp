@@ -5,17 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// attn.attention  ->  forall (batch, head, query tile) {
-//                       forall (worker) {
-//                         m = for (key tile) { max of scores }
-//                         l, acc = for (key tile) { sums of exp2(s * c - m * c)
-//                         } O = acc / l; LSE = ln 2 * (m * c + log2 l)
-//                       }
+// attn.attention  ->  tile_grid (batch, head, query tile; worker) {
+//                       m = tile_loop over keys { max of scores }
+//                       l, acc = tile_loop over keys { sums of exp2((s - m) c)
+//                       } O = acc / l; LSE = ln 2 * (m * c + log2 l)
 //                     }
 //
 // with c = scale * log2(e). The maximum is taken of the raw scores: c is
-// positive and nothing non-linear stands between, so that one fused
-// multiply-add per score is left.
+// positive and nothing non-linear stands between, so that the scale costs
+// nothing per score.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +25,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -80,10 +77,11 @@ private:
   Value readTile(unsigned operand, AttentionOp::Dim row, Value position,
                  VectorType type);
   void findVisibleKeys();
-  Value scoresOf(Value keyTile);
+  Value scoresOf(Value firstKey);
   Value contract(Value a, Value b, Value accumulator, bool transposeB);
-  Value findMaximum(Value numKeyTiles);
-  std::pair<Value, Value> sumWeights(Value numKeyTiles, Value maximum);
+  TileLoopOp loopOverKeys(ValueRange inits, ArrayRef<CarriedRole> roles);
+  Value findMaximum();
+  std::pair<Value, Value> sumWeights(Value maximum);
   void writeResults(Value maximum, Value sum, Value accumulator);
   void tileWorker(Value worker);
 
@@ -98,7 +96,7 @@ private:
 
   /// Values of the tile at hand.
   Value seqlenQ, seqlenK, batch, head, keyHead, firstRow, query, lower, upper,
-      exponent;
+      zero, numKeyTiles, factor;
 };
 
 } // namespace
@@ -170,24 +168,14 @@ Value Tiler::readTile(unsigned operand, AttentionOp::Dim row, Value position,
       builder.getBoolArrayAttr({false, columns == type.getDimSize(1)}));
 }
 
-/// The interval of keys that each row sees, within [0, seqlen_k).
+/// The interval of keys that each row sees, the same for every tile of keys.
 void Tiler::findVisibleKeys() {
   VectorType type = vector({rows}, builder.getIndexType());
-  Value step = vector::StepOp::create(builder, loc, type);
-  Value row =
-      arith::AddIOp::create(builder, loc, step, broadcast(firstRow, type));
-  Value zero =
-      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
-  Value end = broadcast(seqlenK, type);
-  lower = zero;
-  upper = end;
-  BandMaskInterface mask = op.getMaskAttr();
-  if (!mask)
-    return;
-  if (Value bound = mask.lower(builder, loc, row, seqlenQ, seqlenK))
-    lower = arith::MaxSIOp::create(builder, loc, bound, zero);
-  if (Value bound = mask.upper(builder, loc, row, seqlenQ, seqlenK))
-    upper = arith::MinSIOp::create(builder, loc, bound, end);
+  auto band =
+      BandOp::create(builder, loc, type, type, firstRow, batch, head, seqlenQ,
+                     seqlenK, /*mask_operands=*/ValueRange(), op.getMaskAttr());
+  lower = band.getLower();
+  upper = band.getUpper();
 }
 
 /// a * b + accumulator, b being NxK with `transposeB`.
@@ -211,58 +199,54 @@ Value Tiler::contract(Value a, Value b, Value accumulator, bool transposeB) {
                             iterator(IteratorType::reduction)}));
 }
 
-/// Masked scores of the worker's rows and key tile number `keyTile`.
-Value Tiler::scoresOf(Value keyTile) {
-  Value firstKey = arith::MulIOp::create(builder, loc, keyTile, index(keys));
+/// Scores of the worker's rows with the tile of keys from `firstKey` on.
+Value Tiler::scoresOf(Value firstKey) {
   Value key =
       readTile(1, AttentionOp::Key, firstKey, vector({keys, inner}, element));
   Value scores = contract(query, key, splat(vector({rows, keys}, softmax), 0.0),
                           /*transposeB=*/true);
-  Value base = broadcast(firstKey, cast<VectorType>(lower.getType()));
-  Value first = arith::SubIOp::create(builder, loc, lower, base);
-  Value last = arith::SubIOp::create(builder, loc, upper, base);
-  return MaskBandOp::create(builder, loc, scores, first, last);
+  return MaskBandOp::create(builder, loc, scores, firstKey, lower, upper);
 }
 
-Value Tiler::findMaximum(Value numKeyTiles) {
+/// A loop over all tiles of keys, in order, each of which may be partial.
+TileLoopOp Tiler::loopOverKeys(ValueRange inits, ArrayRef<CarriedRole> roles) {
+  return TileLoopOp::create(builder, loc, LoopAxis::Keys, keys,
+                            /*first=*/zero, /*descending=*/false, /*from=*/zero,
+                            numKeyTiles, SegmentKind::Partial, inits, roles);
+}
+
+/// The first loop: the maximum score of each row.
+Value Tiler::findMaximum() {
   Value none = splat(vector({rows}, softmax), -INFINITY);
-  auto loop = scf::ForOp::create(builder, loc, index(0), numKeyTiles, index(1),
-                                 ValueRange{none});
+  TileLoopOp loop = loopOverKeys(none, CarriedRole::Maximum);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  Value scores = scoresOf(loop.getInductionVar());
   Value maximum = vector::MultiDimReductionOp::create(
-      builder, loc, scores, loop.getRegionIterArg(0),
+      builder, loc, scoresOf(loop.getPosition()), loop.getRegionIterArgs()[0],
       ArrayRef<bool>{false, true}, vector::CombiningKind::MAXNUMF);
-  scf::YieldOp::create(builder, loc, maximum);
+  YieldOp::create(builder, loc, maximum);
   return loop.getResult(0);
 }
 
-/// The sum of each row's weights, and of the weighted values.
-std::pair<Value, Value> Tiler::sumWeights(Value numKeyTiles, Value maximum) {
-  Value zero = splat(vector({rows}, softmax), 0.0);
-  Value shift = createShift(builder, loc, maximum, exponent);
+/// The second loop: the sum of the weights and their product with V.
+std::pair<Value, Value> Tiler::sumWeights(Value maximum) {
+  Value noWeights = splat(vector({rows}, softmax), 0.0);
   Value noValues = splat(vector({rows, headDimVO}, softmax), 0.0);
-  auto loop = scf::ForOp::create(builder, loc, index(0), numKeyTiles, index(1),
-                                 ValueRange{zero, noValues});
+  TileLoopOp loop = loopOverKeys({noWeights, noValues},
+                                 {CarriedRole::Sum, CarriedRole::Accumulator});
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  Value keyTile = loop.getInductionVar();
-  Value scores = scoresOf(keyTile);
-  Value power = math::FmaOp::create(
-      builder, loc, scores, broadcast(exponent, vector({rows, keys}, softmax)),
-      broadcastRows(builder, loc, shift, keys));
-  Value weights = math::Exp2Op::create(builder, loc, power);
+  Value firstKey = loop.getPosition();
+  Value weights = SoftmaxWeightsOp::create(builder, loc, scoresOf(firstKey),
+                                           maximum, factor);
   Value sum = vector::MultiDimReductionOp::create(
-      builder, loc, weights, loop.getRegionIterArg(0),
+      builder, loc, weights, loop.getRegionIterArgs()[0],
       ArrayRef<bool>{false, true}, vector::CombiningKind::ADD);
-  Value rounded = convertFloat(weights, element);
-  Value firstKey = arith::MulIOp::create(builder, loc, keyTile, index(keys));
   Value values = readTile(2, AttentionOp::Key, firstKey,
                           vector({keys, headDimVO}, element));
-  Value applied = contract(rounded, values, loop.getRegionIterArg(1),
-                           /*transposeB=*/false);
-  scf::YieldOp::create(builder, loc, ValueRange{sum, applied});
+  Value applied = contract(convertFloat(weights, element), values,
+                           loop.getRegionIterArgs()[1], /*transposeB=*/false);
+  YieldOp::create(builder, loc, ValueRange{sum, applied});
   return {loop.getResult(0), loop.getResult(1)};
 }
 
@@ -287,7 +271,7 @@ void Tiler::writeResults(Value maximum, Value sum, Value accumulator) {
     return;
   Value log = math::Log2Op::create(builder, loc, sum);
   Value inBits = math::FmaOp::create(builder, loc, maximum,
-                                     broadcast(exponent, rowType), log);
+                                     broadcast(factor, rowType), log);
   Value natural =
       arith::MulFOp::create(builder, loc, inBits, splat(rowType, M_LN2));
   Value lse = arith::SelectOp::create(builder, loc, isEmpty,
@@ -304,10 +288,10 @@ void Tiler::tileWorker(Value worker) {
   query =
       readTile(0, AttentionOp::Row, firstRow, vector({rows, inner}, element));
   findVisibleKeys();
-  Value numKeyTiles =
-      arith::CeilDivUIOp::create(builder, loc, seqlenK, index(keys));
-  Value maximum = findMaximum(numKeyTiles);
-  auto [sum, accumulator] = sumWeights(numKeyTiles, maximum);
+  zero = index(0);
+  numKeyTiles = arith::CeilDivUIOp::create(builder, loc, seqlenK, index(keys));
+  Value maximum = findMaximum();
+  auto [sum, accumulator] = sumWeights(maximum);
   writeResults(maximum, sum, accumulator);
 }
 
@@ -317,27 +301,22 @@ void Tiler::tile() {
   seqlenK = sizeOf(AttentionOp::Key);
   Value log2e = arith::ConstantOp::create(
       builder, loc, builder.getFloatAttr(softmax, M_LOG2E));
-  exponent = arith::MulFOp::create(builder, loc, op.getScale(), log2e);
+  factor = arith::MulFOp::create(builder, loc, op.getScale(), log2e);
   Value numQueryTiles = arith::CeilDivUIOp::create(builder, loc, seqlenQ,
                                                    index(schedule.getRows()));
-  SmallVector<OpFoldResult> bounds = {sizeOf(AttentionOp::Batch),
-                                      sizeOf(AttentionOp::Head), numQueryTiles};
-  auto tiles = scf::ForallOp::create(builder, loc, bounds, ValueRange(),
-                                     /*mapping=*/std::nullopt);
-  tiles->setDiscardableAttr(kScheduleAttr, schedule);
-  builder.setInsertionPointToStart(tiles.getBody());
-  batch = tiles.getInductionVar(0);
-  head = tiles.getInductionVar(1);
+  auto grid =
+      TileGridOp::create(builder, loc,
+                         ValueRange{sizeOf(AttentionOp::Batch),
+                                    sizeOf(AttentionOp::Head), numQueryTiles},
+                         schedule.getWorkers(), schedule);
+  builder.setInsertionPointToStart(&grid.getBody().front());
+  batch = grid.getBatch();
+  head = grid.getHead();
   keyHead =
       arith::DivUIOp::create(builder, loc, head, index(op.getGroupSize()));
-  firstRow = arith::MulIOp::create(builder, loc, tiles.getInductionVar(2),
+  firstRow = arith::MulIOp::create(builder, loc, grid.getTile(),
                                    index(schedule.getRows()));
-  SmallVector<OpFoldResult> workers = {
-      builder.getIndexAttr(schedule.getWorkers())};
-  auto workerLoop = scf::ForallOp::create(builder, loc, workers, ValueRange(),
-                                          /*mapping=*/std::nullopt);
-  builder.setInsertionPointToStart(workerLoop.getBody());
-  tileWorker(workerLoop.getInductionVar(0));
+  tileWorker(grid.getWorker());
   op.erase();
 }
 

@@ -132,7 +132,8 @@ struct BroadcastPattern : ThreadPattern<vector::BroadcastOp> {
 // Masks
 //===----------------------------------------------------------------------===//
 
-/// mask_band -> select(constant column < bound - first column, score, -inf)
+/// mask_band -> select(constant column < bound - first key - first column,
+///                     score, -inf)
 struct MaskBandPattern : ThreadPattern<attn::MaskBandOp> {
   using ThreadPattern::ThreadPattern;
 
@@ -147,11 +148,9 @@ struct MaskBandPattern : ThreadPattern<attn::MaskBandOp> {
     // Relative to the thread's first column, so that each element compares with
     // a constant. A bound that every column meets is not looked at.
     SmallVector<Value> lower, upper;
-    if (!isAlwaysMet(op.getLower(), [](int64_t l) { return l <= 0; }))
-      lower = makeRelative(b, adaptor.getLower());
-    int64_t columns = layout->getColumns();
-    if (!isAlwaysMet(op.getUpper(), [=](int64_t u) { return u >= columns; }))
-      upper = makeRelative(b, adaptor.getUpper());
+    if (!isNeverPositive(op.getLower()))
+      lower = makeRelative(b, adaptor.getLower(), adaptor.getFirst().front());
+    upper = makeRelative(b, adaptor.getUpper(), adaptor.getFirst().front());
 
     Value hidden = LLVM::ConstantOp::create(
         b, b.getF32Type(),
@@ -174,17 +173,19 @@ struct MaskBandPattern : ThreadPattern<attn::MaskBandOp> {
   }
 
 private:
-  static bool isAlwaysMet(Value bound, function_ref<bool(int64_t)> isMet) {
+  static bool isNeverPositive(Value bound) {
     DenseElementsAttr constant;
     return matchPattern(bound, m_Constant(&constant)) && constant.isSplat() &&
-           isMet(constant.getSplatValue<APInt>().getSExtValue());
+           !constant.getSplatValue<APInt>().isStrictlyPositive();
   }
 
-  SmallVector<Value> makeRelative(ImplicitLocOpBuilder &b,
-                                  ValueRange bounds) const {
+  SmallVector<Value> makeRelative(ImplicitLocOpBuilder &b, ValueRange bounds,
+                                  Value first) const {
     SmallVector<Value> result;
-    for (Value bound : bounds)
-      result.push_back(LLVM::SubOp::create(b, bound, kernel.firstColumn));
+    for (Value bound : bounds) {
+      Value inTile = LLVM::SubOp::create(b, bound, first);
+      result.push_back(LLVM::SubOp::create(b, inTile, kernel.firstColumn));
+    }
     return result;
   }
 

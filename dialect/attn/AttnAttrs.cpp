@@ -25,21 +25,22 @@ static Value broadcastLike(OpBuilder &builder, Location loc, Value scalar,
 // CausalAttr
 //===----------------------------------------------------------------------===//
 
-Value CausalAttr::lower(OpBuilder &, Location, Value, Value, Value) const {
+Value CausalAttr::lower(OpBuilder &, Location, const MaskPosition &,
+                        ValueRange) const {
   return {};
 }
 
-Value CausalAttr::upper(OpBuilder &builder, Location loc, Value row,
-                        Value seqlenQ, Value seqlenK) const {
+Value CausalAttr::upper(OpBuilder &builder, Location loc,
+                        const MaskPosition &at, ValueRange) const {
   // i + o + 1, with everything but the row in one scalar.
   Value one = arith::ConstantIndexOp::create(builder, loc, 1);
   Value shift = one;
   if (getAlignment() == Alignment::BottomRight) {
-    Value offset = arith::SubIOp::create(builder, loc, seqlenK, seqlenQ);
+    Value offset = arith::SubIOp::create(builder, loc, at.seqlenK, at.seqlenQ);
     shift = arith::AddIOp::create(builder, loc, offset, one);
   }
-  return arith::AddIOp::create(builder, loc, row,
-                               broadcastLike(builder, loc, shift, row));
+  return arith::AddIOp::create(builder, loc, at.row,
+                               broadcastLike(builder, loc, shift, at.row));
 }
 
 //===----------------------------------------------------------------------===//

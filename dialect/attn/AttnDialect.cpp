@@ -30,6 +30,7 @@ static void printIntegerList(AsmPrinter &printer, ArrayRef<int64_t> list) {
 #include "dialect/attn/AttnDialect.cpp.inc"
 #include "dialect/attn/AttnEnums.cpp.inc"
 #include "dialect/attn/AttnInterfaces.cpp.inc"
+#include "dialect/attn/AttnOpInterfaces.cpp.inc"
 
 #define GET_ATTRDEF_CLASSES
 #include "dialect/attn/AttnAttrs.cpp.inc"

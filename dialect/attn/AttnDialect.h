@@ -20,11 +20,23 @@
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include "dialect/attn/AttnDialect.h.inc"
 #include "dialect/attn/AttnEnums.h.inc"
+namespace mlir::attn {
+
+/// Where a mask is asked: a query row, or a vector of rows, of one batch and
+/// head, and the lengths of that sequence's queries and keys.
+struct MaskPosition {
+  Value row, batch, head, seqlenQ, seqlenK;
+};
+
+} // namespace mlir::attn
+
 #include "dialect/attn/AttnInterfaces.h.inc"
+#include "dialect/attn/AttnOpInterfaces.h.inc"
 
 namespace mlir::attn {
 

@@ -1,4 +1,4 @@
-//===- AttnOps.td - The attention op and its tile helpers --*- tablegen -*-===//
+//===- AttnOps.td - The attention op -----------------------*- tablegen -*-===//
 //
 // Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -8,14 +8,10 @@
 #ifndef ATTN_DIALECT_ATTN_ATTNOPS_TD
 #define ATTN_DIALECT_ATTN_ATTNOPS_TD
 
-include "dialect/attn/AttnAttrs.td"
-include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "dialect/attn/AttnTileOps.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
-
-class Attn_Op<string mnemonic, list<Trait> traits = []>
-    : Op<Attn_Dialect, mnemonic, traits>;
 
 def Attn_AttentionOp : Attn_Op<"attention", [
     DestinationStyleOpInterface,
@@ -120,48 +116,6 @@ def Attn_AttentionOp : Attn_Op<"attention", [
     int64_t getHeadDimQK();
     int64_t getHeadDimVO();
   }];
-}
-
-def Attn_YieldOp : Attn_Op<"yield", [Pure, ReturnLike, Terminator,
-                                     HasParent<"AttentionOp">]> {
-  let summary = "ends a modification region";
-  let arguments = (ins AnyTypeOf<[F32, I1]>:$value);
-  let assemblyFormat = "$value attr-dict `:` type($value)";
-}
-
-def Attn_MaskBandOp : Attn_Op<"mask_band", [Pure,
-    AllTypesMatch<["scores", "result"]>, AllTypesMatch<["lower", "upper"]>]> {
-  let summary = "hide what lies outside an interval of columns of each row";
-  let description = [{
-    `result[i][j] = lower[i] <= j < upper[i] ? scores[i][j] : -inf`, where `j`
-    counts the columns of the tile from 0. An interval may lie outside the tile
-    or be empty.
-
-    Upstream can say this with a compare of two broadcast vectors, but then
-    every element pays for forming its own column number; as one op, a thread
-    compares its bound with a constant.
-
-    Constraints: (C1) `lower` and `upper` have one entry per row of `scores`.
-
-    Created by `attn-tile`; lowered by `convert-attn-to-nvvm`, or by
-    `attn-loop-over-rows` to vector and arith ops.
-
-    ```mlir
-    %t = attn.mask_band %s[%lower, %upper]
-        : vector<64x80xf32>, vector<64xindex>
-    ```
-  }];
-  let arguments = (ins
-    VectorOfRankAndType<[2], [AnyFloat]>:$scores,
-    VectorOfRankAndType<[1], [Index]>:$lower,
-    VectorOfRankAndType<[1], [Index]>:$upper
-  );
-  let results = (outs VectorOfRankAndType<[2], [AnyFloat]>:$result);
-  let assemblyFormat = [{
-    $scores `[` $lower `,` $upper `]` attr-dict `:` type($scores) `,`
-    type($lower)
-  }];
-  let hasVerifier = 1;
 }
 
 #endif // ATTN_DIALECT_ATTN_ATTNOPS_TD

@@ -127,9 +127,9 @@ void RegionChecker::checkOps(const RegionText &region, Block &block) {
       block.empty() ? attn::YieldOp() : dyn_cast<attn::YieldOp>(block.back());
   Type wanted = region.isMask ? Type(IntegerType::get(&context, 1))
                               : Type(Float32Type::get(&context));
-  if (!yield || yield.getValue().getType() != wanted)
+  if (!yield || yield.getOperand(0).getType() != wanted)
     fail(region, "attn.yield of " + print(wanted) + " at the end",
-         yield           ? print(yield.getValue().getType())
+         yield           ? print(yield.getOperand(0).getType())
          : block.empty() ? "nothing"
                          : block.back().getName().getStringRef().str());
   for (Operation &op : block) {
