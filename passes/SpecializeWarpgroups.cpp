@@ -74,22 +74,30 @@ static void cloneProducerOps(OpBuilder &builder, Block *block,
   }
 }
 
-/// Clones of `loop`, over the tiles of a block, what the producer does. What it
-/// carries are counts, never data.
+/// Clones of `loop`, over the tiles of a block, what the producer does. Only
+/// index values are carried: counts, never data.
 static void cloneProducerLoop(OpBuilder &builder, scf::ForOp loop,
                               IRMapping &mapping) {
+  SmallVector<unsigned> carried;
+  SmallVector<Value> inits;
+  for (auto [number, init] : llvm::enumerate(loop.getInitArgs())) {
+    if (!init.getType().isIndex())
+      continue;
+    carried.push_back(number);
+    inits.push_back(init);
+  }
   auto copy = scf::ForOp::create(builder, loop.getLoc(), loop.getLowerBound(),
-                                 loop.getUpperBound(), loop.getStep(),
-                                 loop.getInitArgs());
+                                 loop.getUpperBound(), loop.getStep(), inits);
   mapping.map(loop.getInductionVar(), copy.getInductionVar());
-  mapping.map(loop.getRegionIterArgs(), copy.getRegionIterArgs());
+  for (auto [position, number] : llvm::enumerate(carried))
+    mapping.map(loop.getRegionIterArg(number), copy.getRegionIterArg(position));
   OpBuilder nested = OpBuilder::atBlockBegin(copy.getBody());
   cloneProducerOps(nested, loop.getBody(), mapping, loop);
-  if (loop.getInitArgs().empty())
+  if (carried.empty())
     return;
   SmallVector<Value> yielded;
-  for (Value value : loop.getYieldedValues())
-    yielded.push_back(mapping.lookupOrDefault(value));
+  for (unsigned number : carried)
+    yielded.push_back(mapping.lookupOrDefault(loop.getYieldedValues()[number]));
   scf::YieldOp::create(nested, loop.getLoc(), yielded);
 }
 
