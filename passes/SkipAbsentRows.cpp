@@ -70,11 +70,10 @@ static bool matchKeyLoop(BlockLoop &found) {
   return found.keyLoop != nullptr;
 }
 
-/// The dimension that the rows of `write` run along, if it may end among them.
+/// The dimension that the rows of `write` run along.
 static std::optional<unsigned> getRowDim(vector::TransferWriteOp write) {
   auto dim = dyn_cast<AffineDimExpr>(write.getPermutationMap().getResult(0));
-  if (!dim || !isa<MemRefType>(write.getBase().getType()) ||
-      write.getInBoundsValues().front())
+  if (!dim || !isa<MemRefType>(write.getBase().getType()))
     return std::nullopt;
   return dim.getPosition();
 }
@@ -95,6 +94,13 @@ static bool matchWrites(BlockLoop &found) {
     return WalkResult::advance();
   });
   return !result.wasInterrupted() && !found.writes.empty();
+}
+
+/// Whether a row that is written always exists.
+static bool hasAllRows(BlockLoop &found) {
+  return llvm::any_of(found.writes, [](vector::TransferWriteOp write) {
+    return write.getInBoundsValues().front();
+  });
 }
 
 /// Whether nothing that is written exists.
@@ -136,20 +142,14 @@ struct AttnSkipAbsentRows
         return;
       BlockLoop found;
       found.loop = loop;
-      auto isConsumer = [&] {
-        return !loop.getBody()->getOps<attn_gpu::ReceiveOp>().empty() ||
-               loop.walk([](attn_gpu::ReceiveOp) {
-                     return WalkResult::interrupt();
-                   })
-                   .wasInterrupted();
-      };
-      if (!isConsumer())
+      if (loop.walk([](attn_gpu::TMALoadOp) { return WalkResult::interrupt(); })
+              .wasInterrupted())
         return;
-      if (matchKeyLoop(found) && matchWrites(found))
-        loops.push_back(found);
-      else
+      if (!matchKeyLoop(found) || !matchWrites(found))
         loop.emitRemark("absent rows are computed: expected one loop that "
                         "receives tiles, and writes of rows known before it");
+      else if (!hasAllRows(found))
+        loops.push_back(found);
     });
     for (BlockLoop &found : loops)
       rewrite(found);

@@ -1,6 +1,9 @@
 // RUN: attn-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(attn-specialize-warpgroups)))' -split-input-file -verify-diagnostics
 
 
+#schedule = #attn.schedule<style = fa3, target = "sm_90a", rows = 64, keys = 16, workers = 1, query_stages = 1, stages = 2, registers = [24, 240], overlap = true, rescale_threshold = 8, persistent = false, descending = false>
+!map = !attn_gpu.tensor_map<16x64xbf16, swizzle = 128>
+!channel = !attn_gpu.channel<16x64xbf16, stages = 2, #attn_gpu.panels<rows = 16, swizzle = 128>>
 
 gpu.module @kernels {
   // expected-error @below {{expected one loop over tiles that copies, to give the producer and the consumers roles}}
@@ -20,6 +23,9 @@ gpu.module @kernels {
 // -----
 
 
+#schedule = #attn.schedule<style = fa3, target = "sm_90a", rows = 64, keys = 16, workers = 1, query_stages = 1, stages = 2, registers = [24, 240], overlap = true, rescale_threshold = 8, persistent = false, descending = false>
+!map = !attn_gpu.tensor_map<16x64xbf16, swizzle = 128>
+!channel = !attn_gpu.channel<16x64xbf16, stages = 2, #attn_gpu.panels<rows = 16, swizzle = 128>>
 
 gpu.module @kernels {
   // expected-error @below {{expected one loop over tiles that copies, to give the producer and the consumers roles}}
@@ -42,6 +48,9 @@ gpu.module @kernels {
 // -----
 
 
+#schedule = #attn.schedule<style = fa3, target = "sm_90a", rows = 64, keys = 16, workers = 1, query_stages = 1, stages = 2, registers = [24, 240], overlap = true, rescale_threshold = 8, persistent = false, descending = false>
+!map = !attn_gpu.tensor_map<16x64xbf16, swizzle = 128>
+!channel = !attn_gpu.channel<16x64xbf16, stages = 2, #attn_gpu.panels<rows = 16, swizzle = 128>>
 
 gpu.module @kernels {
   // expected-error @below {{expected copies that depend on neither the worker nor its data, for the producer to make}}
@@ -63,6 +72,9 @@ gpu.module @kernels {
 // -----
 
 
+#schedule = #attn.schedule<style = fa3, target = "sm_90a", rows = 64, keys = 16, workers = 1, query_stages = 1, stages = 2, registers = [24, 240], overlap = true, rescale_threshold = 8, persistent = false, descending = false>
+!map = !attn_gpu.tensor_map<16x64xbf16, swizzle = 128>
+!channel = !attn_gpu.channel<16x64xbf16, stages = 2, #attn_gpu.panels<rows = 16, swizzle = 128>>
 
 gpu.module @kernels {
   // expected-error @below {{expected copies that depend on neither the worker nor its data, for the producer to make}}
