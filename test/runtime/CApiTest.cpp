@@ -31,20 +31,21 @@ protected:
   void SetUp() override {
     ASSERT_EQ(attn_device_open("cuda", &device_), ATTN_OK) << attn_last_error();
     std::string manifest = sampleManifest();
-    ASSERT_EQ(load(manifest, ".version 8.6", &kernel_), ATTN_OK)
+    ASSERT_EQ(load(manifest, kSampleImage, &kernel_), ATTN_OK)
         << attn_last_error();
-    for (uint64_t *pointer : {&q_, &k_, &o_, &lse_})
+    for (uint64_t *pointer : {&q_, &k_, &v_, &o_, &lse_})
       ASSERT_EQ(attn_device_allocate(device_, 1 << 20, pointer), ATTN_OK);
     tensors_[0] = {"q", q_, 4, querySizes_, queryStrides_};
     tensors_[1] = {"k", k_, 4, keySizes_, keyStrides_};
     tensors_[2] = {"o", o_, 4, querySizes_, queryStrides_};
     tensors_[3] = {"lse", lse_, 3, lseSizes_, lseStrides_};
+    tensors_[4] = {"v", v_, 4, keySizes_, keyStrides_};
     launch_.struct_size = sizeof launch_;
     launch_.tensors = tensors_;
-    launch_.num_tensors = 4;
+    launch_.num_tensors = 5;
   }
   void TearDown() override {
-    for (uint64_t pointer : {q_, k_, o_, lse_})
+    for (uint64_t pointer : {q_, k_, v_, o_, lse_})
       EXPECT_EQ(attn_device_free(device_, pointer), ATTN_OK);
     attn_device_close(device_); // the kernel keeps what it needs
     attn_kernel_close(kernel_);
@@ -65,14 +66,14 @@ protected:
 
   attn_device *device_ = nullptr;
   attn_kernel *kernel_ = nullptr;
-  uint64_t q_ = 0, k_ = 0, o_ = 0, lse_ = 0;
+  uint64_t q_ = 0, k_ = 0, v_ = 0, o_ = 0, lse_ = 0;
   int64_t querySizes_[4] = {2, 300, 4, 64};
   int64_t queryStrides_[4] = {300 * 4 * 64, 4 * 64, 64, 1};
   int64_t keySizes_[4] = {2, 100, 2, 64};
   int64_t keyStrides_[4] = {100 * 2 * 64, 2 * 64, 64, 1};
   int64_t lseSizes_[3] = {2, 4, 300};
   int64_t lseStrides_[3] = {4 * 300, 300, 1};
-  attn_tensor tensors_[4] = {};
+  attn_tensor tensors_[5] = {};
   attn_launch launch_ = {};
 };
 
@@ -135,13 +136,13 @@ TEST_F(CApi, ErrorsNameTheFault) {
 
 TEST_F(CApi, DriverErrorsKeepItsWords) {
   attn_kernel *kernel = nullptr;
-  EXPECT_EQ(load(sampleManifest(), "bad", &kernel), ATTN_LAUNCH_FAILED);
+  EXPECT_EQ(load(sampleManifest("bad"), "bad", &kernel), ATTN_LAUNCH_FAILED);
   EXPECT_STREQ(attn_last_error(),
                "cuModuleLoadDataEx: CUDA_ERROR_INVALID_PTX (the driver's "
                "words): ptxas line 7: unknown instruction");
-  EXPECT_EQ(
-      load(sampleWith("\"sample_entry\"", "\"other_entry\""), "good", &kernel),
-      ATTN_LAUNCH_FAILED);
+  EXPECT_EQ(load(sampleWith("\"sample_entry\"", "\"other_entry\""),
+                 kSampleImage, &kernel),
+            ATTN_LAUNCH_FAILED);
   EXPECT_STREQ(attn_last_error(),
                "other_entry: cuModuleGetFunction: CUDA_ERROR_NOT_FOUND (the "
                "driver's words)");
@@ -155,10 +156,42 @@ TEST_F(CApi, DriverErrorsKeepItsWords) {
 
 TEST_F(CApi, UnfitKernelsAreRefusedAtLoading) {
   attn_kernel *kernel = nullptr;
-  EXPECT_EQ(load(sampleWith("[9, 0]", "[10, 0]"), "good", &kernel),
+  std::string other = sampleWith({{"\"sm_90a\"", "\"sm_100a\""},
+                                  {"\"sm_90a\"", "\"sm_100a\""},
+                                  {"[9, 0]", "[10, 0]"}});
+  EXPECT_EQ(load(other, kSampleImage, &kernel), ATTN_UNSUPPORTED);
+  EXPECT_EQ(load(sampleWith("100000", "300000"), kSampleImage, &kernel),
             ATTN_UNSUPPORTED);
-  EXPECT_EQ(load(sampleWith("100000", "300000"), "good", &kernel),
-            ATTN_UNSUPPORTED);
+}
+
+TEST_F(CApi, ImagesOfOtherBuildsAreRefused) {
+  attn_kernel *kernel = nullptr;
+  EXPECT_EQ(load(sampleManifest(), ".version 8.7", &kernel),
+            ATTN_INVALID_ARGUMENT);
+  EXPECT_EQ(std::string(attn_last_error()),
+            "sample.ptx: expected the file that the manifest was written with, "
+            "of SHA-256 " +
+                sha256(kSampleImage) + ", but got one of " +
+                sha256(".version 8.7"));
+  // A cubin that the manifest does not know, whatever it holds.
+  EXPECT_EQ(load(sampleManifest(),
+                 "\x7f"
+                 "ELF",
+                 &kernel),
+            ATTN_INVALID_ARGUMENT);
+  EXPECT_STREQ(attn_last_error(), "sample: expected the PTX that the manifest "
+                                  "names, but got a cubin");
+  // The cubin has a digest of its own.
+  std::string cubin = "\x7f"
+                      "ELF...";
+  std::string both = sampleWith(
+      "\"cubin\": null", "\"cubin\": \"sample.cubin\", \"cubin_sha256\": \"" +
+                             sha256(cubin) + "\"");
+  EXPECT_EQ(load(both, cubin, &kernel), ATTN_OK) << attn_last_error();
+  attn_kernel_close(kernel);
+  EXPECT_EQ(load(both, cubin + " ", &kernel), ATTN_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(attn_last_error()).find("sample.cubin: expected"),
+            std::string::npos);
 }
 
 TEST_F(CApi, LoadsFiles) {
@@ -171,13 +204,16 @@ TEST_F(CApi, LoadsFiles) {
     std::fclose(file);
   };
   write(path, sampleManifest());
-  write(folder + "/sample.ptx", ".version 8.6");
+  write(folder + "/sample.ptx", kSampleImage);
   attn_kernel *kernel = nullptr;
   ASSERT_EQ(attn_kernel_load(device_, path.c_str(), &kernel), ATTN_OK)
       << attn_last_error();
   EXPECT_STREQ(attn_kernel_name(kernel), "sample");
   EXPECT_EQ(attn_kernel_manifest(kernel), sampleManifest());
   attn_kernel_close(kernel);
+  write(folder + "/sample.ptx", ".version 8.7");
+  EXPECT_EQ(attn_kernel_load(device_, path.c_str(), &kernel),
+            ATTN_INVALID_ARGUMENT);
   EXPECT_EQ(attn_kernel_load(device_, "/no/such.json", &kernel),
             ATTN_INVALID_ARGUMENT);
   EXPECT_NE(std::string(attn_last_error()).find("/no/such.json"),

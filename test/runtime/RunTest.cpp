@@ -42,8 +42,8 @@ Artifact makeArtifact(const std::string &entry = "attention",
     "num_kv_heads": 2, "head_dim_qk": 16, "lse": true,
     "mask": {"kind": "causal", "alignment": "bottom_right"})" +
                   more + "}";
-  artifact.manifest = fakeAttentionManifest(entry);
   artifact.image = readText("attention.ptx"); // which the fake does not read
+  artifact.manifest = fakeAttentionManifest(entry, artifact.image);
   return artifact;
 }
 
@@ -161,6 +161,19 @@ TEST(Run, ScaleOfTheSpecIsPassed) {
       options.artifact.manifest.find("\"value\": \"softmax_scale\""), 24,
       "\"value\": \"0.25 + 0.0   \"");
   EXPECT_FALSE(runOk(options).isPassed());
+}
+
+TEST(Run, AnotherBuildsKernelIsRefused) {
+  RunOptions options = makeOptions();
+  options.artifact.image += " ";
+  Expected<RunResult> result = run(options);
+  ASSERT_FALSE(bool(result));
+  EXPECT_EQ(result.status().code(), StatusCode::InvalidArgument);
+  EXPECT_EQ(result.status().message().find(
+                "fake.ptx: expected the file that the manifest was written "
+                "with, of SHA-256 "),
+            0u)
+      << result.status().message();
 }
 
 TEST(Run, SeedsDiffer) {
