@@ -165,10 +165,24 @@ Status LoadedKernel::launchOne(size_t index, BoundKernel &bound,
   return kernels_[index]->launch(config, arguments);
 }
 
+Status LoadedKernel::checkAccess(const LaunchInputs &inputs,
+                                 Stream stream) const {
+  std::vector<NamedAddress> addresses;
+  addresses.reserve(inputs.tensors.size() + 1);
+  for (const TensorView &tensor : inputs.tensors)
+    if (!tensor.isEmpty())
+      addresses.push_back({tensor.name, tensor.data});
+  if (inputs.workspace)
+    addresses.push_back({"workspace", inputs.workspace});
+  return device_->checkAccess(addresses, stream);
+}
+
 Status LoadedKernel::launch(const LaunchInputs &inputs, Stream stream) const {
   Expected<BoundLaunch> bound = bindLaunch(manifest_, device_->info(), inputs);
   if (!bound)
     return bound.status();
+  if (Status status = checkAccess(inputs, stream); !status.isOk())
+    return status;
   if (manifest_.workspaceZeroed && bound->workspaceBytes > 0)
     if (Status status =
             device_->fill(inputs.workspace, 0, bound->workspaceBytes, stream);
