@@ -29,6 +29,12 @@ struct FakeAttention {
 /// attention_no_write; none for "attention".
 void runFakeAttention(const std::string &entry, void **parameters);
 
+/// The problem that it is of, without the bracket at the end.
+constexpr const char *kFakeAttentionSpec =
+    R"({"version": 1, "dtype": "f16", "num_qo_heads": 4, "num_kv_heads": 2,
+        "head_dim_qk": 16, "lse": true,
+        "mask": {"kind": "causal", "alignment": "bottom_right"})";
+
 /// Of a kernel of that entry in the image.
 inline std::string fakeAttentionManifest(const std::string &entry,
                                          std::string_view image) {

@@ -83,4 +83,19 @@ std::optional<std::string> findMismatch(const Spec &spec,
   return std::nullopt;
 }
 
+std::string readMatchingSpec(std::string_view text, const std::string &fileName,
+                             const std::string &compiled, Errors &errors) {
+  SpecValues values;
+  values.readJSON(text, fileName, errors);
+  if (!errors.empty())
+    return {};
+  Spec spec = values.resolve(errors);
+  if (!errors.empty())
+    return {};
+  json canonical = json::parse(compiled, nullptr, /*allow_exceptions=*/false);
+  if (std::optional<std::string> mismatch = findMismatch(spec, canonical))
+    errors.push_back(fileName + ": " + *mismatch);
+  return completeSpec(spec).dump();
+}
+
 } // namespace attnc

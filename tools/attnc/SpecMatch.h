@@ -8,7 +8,7 @@
 #ifndef ATTN_TOOLS_ATTNC_SPECMATCH_H
 #define ATTN_TOOLS_ATTNC_SPECMATCH_H
 
-#include "tools/attnc/SpecFields.h"
+#include "tools/attnc/SpecParser.h"
 
 #include <nlohmann/json.hpp>
 
@@ -19,6 +19,11 @@ namespace attnc {
 /// is the spec's. What is given at launch may be anything.
 std::optional<std::string> findMismatch(const Spec &spec,
                                         const nlohmann::json &compiled);
+
+/// Reads a spec file by the rules of attnc for a kernel of that canonical spec,
+/// in JSON. Without errors the result is the complete spec.
+std::string readMatchingSpec(std::string_view text, const std::string &fileName,
+                             const std::string &compiled, Errors &errors);
 
 } // namespace attnc
 

@@ -12,9 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Launch.h"
-#include "tools/attnc/SpecCanonical.h"
 #include "tools/attnc/SpecMatch.h"
-#include "tools/attnc/SpecParser.h"
 #include "tools/attnc/run/Bench.h"
 #include "tools/attnc/run/IntegerFlag.h"
 #include "tools/attnc/run/Run.h"
@@ -86,18 +84,10 @@ static int readSpec(const Flags &flags, const Manifest &manifest,
   if (!text)
     return reportError(text.status());
   Errors errors;
-  SpecValues values;
-  values.readJSON(*text, flags.spec, errors);
-  Spec spec;
-  if (errors.empty())
-    spec = values.resolve(errors);
-  if (errors.empty())
-    if (auto message =
-            findMismatch(spec, nlohmann::json::parse(manifest.specText)))
-      errors.push_back(flags.spec + ": " + *message);
+  artifact.spec =
+      readMatchingSpec(*text, flags.spec, manifest.specText, errors);
   for (const std::string &message : errors)
     (void)reportError(Status::invalidArgument(message));
-  artifact.spec = errors.empty() ? completeSpec(spec).dump() : "";
   return errors.empty() ? 0 : 2;
 }
 
