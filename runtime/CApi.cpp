@@ -227,9 +227,12 @@ attn_status attn_kernel_plan(const attn_kernel *kernel,
     LaunchInputs inputs;
     if (Status status = convertLaunch(launch, inputs); !status.isOk())
       return report(status);
-    Expected<LaunchPlan> result = kernel->loaded->plan(std::move(inputs));
+    Expected<LaunchPlan> result = kernel->loaded->plan(inputs);
     if (!result)
       return report(result.status());
+    if (Status status = kernel->loaded->checkAccess(inputs, launch->stream);
+        !status.isOk())
+      return report(status);
     if (plan)
       *plan = {result->workspaceBytes, result->blocks, result->flops,
                result->hbmBytes};

@@ -9,6 +9,9 @@
 
 #include "runtime/CudaDriver.h"
 
+#include <atomic>
+#include <cstdio>
+
 namespace attn::runtime {
 
 using namespace cuda;
@@ -22,8 +25,10 @@ public:
   ContextScope(const Driver &driver, CUcontext context) : driver_(driver) {
     CUcontext current = nullptr;
     driver_.ctxGetCurrent(&current);
-    if (current != context)
-      isPushed_ = driver_.ctxPushCurrent(context) == CUDA_SUCCESS;
+    if (current == context)
+      return;
+    result_ = driver_.ctxPushCurrent(context);
+    isPushed_ = result_ == CUDA_SUCCESS;
   }
   ~ContextScope() {
     CUcontext popped = nullptr;
@@ -33,33 +38,71 @@ public:
   ContextScope(const ContextScope &) = delete;
   ContextScope &operator=(const ContextScope &) = delete;
 
+  /// Without success another context is current, where nothing may be done.
+  CUresult result() const { return result_; }
+
 private:
   const Driver &driver_;
+  CUresult result_ = CUDA_SUCCESS;
   bool isPushed_ = false;
+};
+
+/// For a scope, allows this thread what a capture of any thread otherwise
+/// forbids all of them, at the price of that capture: to load and to unload, to
+/// allocate and to free. None of it touches the stream that is captured.
+class RelaxedCapture {
+public:
+  explicit RelaxedCapture(const Driver &driver) : driver_(driver) {
+    isExchanged_ = driver_.exchangeCaptureMode(&mode_) == CUDA_SUCCESS;
+  }
+  ~RelaxedCapture() {
+    if (isExchanged_)
+      driver_.exchangeCaptureMode(&mode_);
+  }
+  RelaxedCapture(const RelaxedCapture &) = delete;
+  RelaxedCapture &operator=(const RelaxedCapture &) = delete;
+
+private:
+  const Driver &driver_;
+  CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
+  bool isExchanged_;
 };
 
 /// What kernels, modules and timers share with their device.
 struct Gpu {
   const Driver *driver = nullptr;
   CUdevice device = 0;
+  int ordinal = 0;
   CUcontext context = nullptr;
 
-  Gpu(const Driver *driver, CUdevice device) : driver(driver), device(device) {}
+  Gpu(const Driver *driver, CUdevice device, int ordinal)
+      : driver(driver), device(device), ordinal(ordinal) {}
   Gpu(const Gpu &) = delete;
   Gpu &operator=(const Gpu &) = delete;
   ~Gpu() {
-    if (context)
-      driver->primaryCtxRelease(device);
+    if (!context)
+      return;
+    RelaxedCapture relaxed(*driver);
+    driver->primaryCtxRelease(device);
   }
 
   /// Runs `call` with the context current.
   template <typename Call>
   Status run(const char *name, Call &&call) const {
     ContextScope scope(*driver, context);
+    if (scope.result() != CUDA_SUCCESS)
+      return Status::launchFailed(
+          driver->describe("cuCtxPushCurrent", scope.result()));
     CUresult result = call();
     if (result != CUDA_SUCCESS)
       return Status::launchFailed(driver->describe(name, result));
     return Status::ok();
+  }
+  /// The same for a call that would invalidate another stream's capture.
+  template <typename Call>
+  Status runRelaxed(const char *name, Call &&call) const {
+    RelaxedCapture relaxed(*driver);
+    return run(name, std::forward<Call>(call));
   }
 };
 
@@ -67,16 +110,21 @@ using GpuRef = std::shared_ptr<const Gpu>;
 
 class CudaKernel : public Kernel {
 public:
-  CudaKernel(GpuRef gpu, CUfunction function, std::string entry)
-      : gpu_(std::move(gpu)), function_(function), entry_(std::move(entry)) {}
+  /// `isCaptured` becomes true once a graph has this kernel.
+  CudaKernel(GpuRef gpu, CUfunction function, std::string entry,
+             std::atomic<bool> &isCaptured)
+      : gpu_(std::move(gpu)), function_(function), entry_(std::move(entry)),
+        isCaptured_(isCaptured) {}
 
   Status launch(const LaunchConfig &config,
                 const std::vector<void *> &arguments) override {
     const Dim3 &grid = config.grid, &block = config.block;
+    auto stream = static_cast<CUstream>(config.stream);
     Status status = gpu_->run("cuLaunchKernel", [&] {
+      noteCapture(stream);
       return gpu_->driver->launchKernel(
           function_, grid.x, grid.y, grid.z, block.x, block.y, block.z,
-          config.dynamicSharedBytes, static_cast<CUstream>(config.stream),
+          config.dynamicSharedBytes, stream,
           const_cast<void **>(arguments.data()), nullptr);
     });
     if (status.isOk())
@@ -90,9 +138,18 @@ public:
   }
 
 private:
+  void noteCapture(CUstream stream) {
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    if (stream && !isCaptured_ &&
+        gpu_->driver->streamIsCapturing(stream, &status) == CUDA_SUCCESS &&
+        status != CU_STREAM_CAPTURE_STATUS_NONE)
+      isCaptured_ = true;
+  }
+
   GpuRef gpu_;
   CUfunction function_;
   std::string entry_;
+  std::atomic<bool> &isCaptured_;
 };
 
 class CudaModule : public Module {
@@ -101,14 +158,19 @@ public:
       : gpu_(std::move(gpu)), module_(module), maxSharedBytes_(maxSharedBytes) {
   }
   ~CudaModule() override {
-    (void)gpu_->run("cuModuleUnload",
-                    [&] { return gpu_->driver->moduleUnload(module_); });
+    // A graph may be launched at any time from now on, and would then jump into
+    // memory that is gone; so its code stays for as long as the context.
+    if (isCaptured_)
+      return;
+    (void)gpu_->runRelaxed("cuModuleUnload",
+                           [&] { return gpu_->driver->moduleUnload(module_); });
   }
 
   /// Also does here, once, what a launch must not do: the function is loaded
   /// to the GPU and allowed all the shared memory that there is.
   Expected<Kernel *> kernel(const std::string &entry) override {
     const Driver &driver = *gpu_->driver;
+    RelaxedCapture relaxed(driver);
     CUfunction function = nullptr;
     Status status = gpu_->run("cuModuleGetFunction", [&] {
       return driver.moduleGetFunction(&function, module_, entry.c_str());
@@ -127,7 +189,8 @@ public:
       });
     if (!status.isOk())
       return Status::launchFailed(entry + ": " + status.message());
-    kernels_.push_back(std::make_unique<CudaKernel>(gpu_, function, entry));
+    kernels_.push_back(
+        std::make_unique<CudaKernel>(gpu_, function, entry, isCaptured_));
     return kernels_.back().get();
   }
 
@@ -135,6 +198,7 @@ private:
   GpuRef gpu_;
   CUmodule module_;
   size_t maxSharedBytes_;
+  std::atomic<bool> isCaptured_{false};
   std::vector<std::unique_ptr<Kernel>> kernels_;
 };
 
@@ -142,17 +206,18 @@ class CudaTimer : public Timer {
 public:
   explicit CudaTimer(GpuRef gpu) : gpu_(std::move(gpu)) {}
   ~CudaTimer() override {
-    ContextScope scope(*gpu_->driver, gpu_->context);
     for (CUevent event : {start_, stop_})
       if (event)
-        gpu_->driver->eventDestroy(event);
+        (void)gpu_->runRelaxed("cuEventDestroy", [&] {
+          return gpu_->driver->eventDestroy(event);
+        });
   }
 
   Status create() {
     for (CUevent *event : {&start_, &stop_})
-      if (Status status =
-              gpu_->run("cuEventCreate",
-                        [&] { return gpu_->driver->eventCreate(event, 0); });
+      if (Status status = gpu_->runRelaxed(
+              "cuEventCreate",
+              [&] { return gpu_->driver->eventCreate(event, 0); });
           !status.isOk())
         return status;
     return Status::ok();
@@ -188,8 +253,9 @@ private:
 
 class CudaDevice : public Device {
 public:
-  CudaDevice(GpuRef gpu, DeviceInfo info)
-      : gpu_(std::move(gpu)), info_(std::move(info)) {}
+  CudaDevice(GpuRef gpu, DeviceInfo info, bool takesPageable)
+      : gpu_(std::move(gpu)), info_(std::move(info)),
+        takesPageable_(takesPageable) {}
 
   const DeviceInfo &info() const override { return info_; }
 
@@ -197,7 +263,7 @@ public:
     CUdeviceptr pointer = 0;
     if (bytes == 0)
       return DevicePtr(0);
-    Status status = gpu_->run(
+    Status status = gpu_->runRelaxed(
         "cuMemAlloc", [&] { return gpu_->driver->memAlloc(&pointer, bytes); });
     if (!status.isOk())
       return Status::launchFailed(status.message() + " for " +
@@ -207,8 +273,8 @@ public:
   Status free(DevicePtr pointer) override {
     if (pointer == 0)
       return Status::ok();
-    return gpu_->run("cuMemFree",
-                     [&] { return gpu_->driver->memFree(pointer); });
+    return gpu_->runRelaxed("cuMemFree",
+                            [&] { return gpu_->driver->memFree(pointer); });
   }
   Status copyToDevice(DevicePtr to, const void *from, size_t bytes) override {
     return gpu_->run("cuMemcpyHtoD",
@@ -221,6 +287,8 @@ public:
 
   Expected<std::unique_ptr<Module>> load(std::string_view image) override;
   Expected<TensorMap> encodeTensorMap(const TensorMapDesc &desc) override;
+  Status checkAccess(const std::vector<NamedAddress> &addresses,
+                     Stream stream) override;
 
   Status synchronize() override {
     return gpu_->run("cuCtxSynchronize",
@@ -258,8 +326,13 @@ public:
   }
 
 private:
+  Status checkAddress(const NamedAddress &address) const;
+  Status checkStream(CUstream stream) const;
+
   GpuRef gpu_;
   DeviceInfo info_;
+  /// Kernels can read memory of the host that CUDA has not allocated.
+  bool takesPageable_;
 };
 
 } // namespace
@@ -273,7 +346,7 @@ Expected<std::unique_ptr<Module>> CudaDevice::load(std::string_view image) {
                             CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   void *values[] = {log.data(), reinterpret_cast<void *>(log.size() - 1)};
   CUmodule module = nullptr;
-  Status status = gpu_->run("cuModuleLoadDataEx", [&] {
+  Status status = gpu_->runRelaxed("cuModuleLoadDataEx", [&] {
     return gpu_->driver->moduleLoadDataEx(&module, data.c_str(), 2, options,
                                           values);
   });
@@ -343,6 +416,91 @@ Expected<TensorMap> CudaDevice::encodeTensorMap(const TensorMapDesc &desc) {
   return map;
 }
 
+//===----------------------------------------------------------------------===//
+// Whose memory and streams
+//===----------------------------------------------------------------------===//
+
+static std::string describeGpu(int ordinal) {
+  return "GPU " + std::to_string(ordinal);
+}
+
+/// The driver answers from a table of its own, in a fraction of a microsecond.
+Status CudaDevice::checkAddress(const NamedAddress &address) const {
+  const Driver &driver = *gpu_->driver;
+  CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                      CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+                                      CU_POINTER_ATTRIBUTE_IS_MANAGED};
+  // An unknown address is no failure of the call: all values are 0 then.
+  unsigned type = 0, isManaged = 0;
+  int ordinal = 0;
+  void *values[] = {&type, &ordinal, &isManaged};
+  CUresult result =
+      driver.pointerGetAttributes(3, attributes, values, address.address);
+  auto refuse = [&](const std::string &expected, const std::string &got) {
+    char text[24];
+    std::snprintf(text, sizeof text, "0x%llx",
+                  static_cast<unsigned long long>(address.address));
+    return Status::invalidArgument(std::string(address.name) + ": expected " +
+                                   expected + ", but got " + text + got);
+  };
+  if (result != CUDA_SUCCESS)
+    return Status::invalidArgument(
+        std::string(address.name) + ": " +
+        driver.describe("cuPointerGetAttributes", result));
+  // Every GPU reaches what is managed and what is pinned on the host.
+  if (isManaged || type == CU_MEMORYTYPE_HOST)
+    return Status::ok();
+  if (type != CU_MEMORYTYPE_DEVICE)
+    return takesPageable_ ? Status::ok()
+                          : refuse("memory of " + describeGpu(gpu_->ordinal),
+                                   ", which is no memory that CUDA knows");
+  if (ordinal != gpu_->ordinal)
+    return refuse("memory of " + describeGpu(gpu_->ordinal),
+                  " on " + describeGpu(ordinal));
+  return Status::ok();
+}
+
+Status CudaDevice::checkStream(CUstream stream) const {
+  const Driver &driver = *gpu_->driver;
+  auto handle = reinterpret_cast<uintptr_t>(stream);
+  if (handle == 0 || handle == CU_STREAM_LEGACY ||
+      handle == CU_STREAM_PER_THREAD)
+    return Status::ok();
+  CUcontext context = nullptr;
+  if (CUresult result = driver.streamGetCtx(stream, &context);
+      result != CUDA_SUCCESS)
+    return Status::invalidArgument("stream: " +
+                                   driver.describe("cuStreamGetCtx", result));
+  if (context == gpu_->context)
+    return Status::ok();
+  // Of the same GPU it may still be a stream that the driver accepts.
+  ContextScope scope(driver, context);
+  CUdevice device = gpu_->device;
+  if (scope.result() == CUDA_SUCCESS)
+    driver.ctxGetDevice(&device);
+  if (device == gpu_->device)
+    return Status::ok();
+  return Status::invalidArgument("stream: expected a stream of " +
+                                 describeGpu(gpu_->ordinal) +
+                                 ", but got one of " + describeGpu(device));
+}
+
+Status CudaDevice::checkAccess(const std::vector<NamedAddress> &addresses,
+                               Stream stream) {
+  ContextScope scope(*gpu_->driver, gpu_->context);
+  if (scope.result() != CUDA_SUCCESS)
+    return Status::launchFailed(
+        gpu_->driver->describe("cuCtxPushCurrent", scope.result()));
+  for (const NamedAddress &address : addresses)
+    if (Status status = checkAddress(address); !status.isOk())
+      return status;
+  return checkStream(static_cast<CUstream>(stream));
+}
+
+//===----------------------------------------------------------------------===//
+// Opening
+//===----------------------------------------------------------------------===//
+
 static Expected<DeviceInfo> queryInfo(const Driver &driver, CUdevice device) {
   DeviceInfo info;
   char name[256] = {};
@@ -363,7 +521,26 @@ static Expected<DeviceInfo> queryInfo(const Driver &driver, CUdevice device) {
   return info;
 }
 
-Expected<std::unique_ptr<Device>> createCudaDevice(int ordinal) {
+/// That of the thread's context, so that a program which chose its GPU by
+/// cudaSetDevice or torch.cuda.set_device need not say so again.
+static Expected<int> currentOrdinal(const Driver &driver, int count) {
+  CUcontext context = nullptr;
+  CUdevice current = 0;
+  CUresult result = driver.ctxGetCurrent(&context);
+  if (result != CUDA_SUCCESS)
+    return Status::unsupported(driver.describe("cuCtxGetCurrent", result));
+  if (!context)
+    return 0;
+  if (result = driver.ctxGetDevice(&current); result != CUDA_SUCCESS)
+    return Status::unsupported(driver.describe("cuCtxGetDevice", result));
+  for (int ordinal = 0; ordinal < count; ++ordinal)
+    if (CUdevice device = 0;
+        driver.deviceGet(&device, ordinal) == CUDA_SUCCESS && device == current)
+      return ordinal;
+  return 0;
+}
+
+Expected<std::unique_ptr<Device>> createCudaDevice(std::optional<int> wanted) {
   Expected<const Driver *> loaded = loadDriver();
   if (!loaded)
     return loaded.status();
@@ -371,26 +548,35 @@ Expected<std::unique_ptr<Device>> createCudaDevice(int ordinal) {
   int count = 0;
   if (CUresult result = driver.deviceGetCount(&count); result != CUDA_SUCCESS)
     return Status::unsupported(driver.describe("cuDeviceGetCount", result));
-  if (ordinal < 0 || ordinal >= count)
+  Expected<int> ordinal =
+      wanted ? Expected<int>(*wanted) : currentOrdinal(driver, count);
+  if (!ordinal)
+    return ordinal.status();
+  if (*ordinal < 0 || *ordinal >= count)
     return Status::unsupported("expected a GPU number below " +
                                std::to_string(count) + ", but got " +
-                               std::to_string(ordinal));
+                               std::to_string(*ordinal));
   CUdevice device = 0;
-  if (CUresult result = driver.deviceGet(&device, ordinal);
+  if (CUresult result = driver.deviceGet(&device, *ordinal);
       result != CUDA_SUCCESS)
     return Status::unsupported(driver.describe("cuDeviceGet", result));
   Expected<DeviceInfo> info = queryInfo(driver, device);
   if (!info)
     return info.status();
-  auto gpu = std::make_shared<Gpu>(&driver, device);
+  // Drivers that do not know the attribute have no such memory.
+  int takesPageable = 0;
+  driver.deviceGetAttribute(&takesPageable,
+                            CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, device);
+  auto gpu = std::make_shared<Gpu>(&driver, device, *ordinal);
+  RelaxedCapture relaxed(driver);
   if (CUresult result = driver.primaryCtxRetain(&gpu->context, device);
       result != CUDA_SUCCESS) {
     gpu->context = nullptr;
     return Status::unsupported(
         driver.describe("cuDevicePrimaryCtxRetain", result));
   }
-  return std::unique_ptr<Device>(
-      std::make_unique<CudaDevice>(std::move(gpu), std::move(*info)));
+  return std::unique_ptr<Device>(std::make_unique<CudaDevice>(
+      std::move(gpu), std::move(*info), takesPageable != 0));
 }
 
 } // namespace attn::runtime

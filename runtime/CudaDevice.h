@@ -10,13 +10,16 @@
 
 #include "runtime/Device.h"
 
+#include <optional>
+
 namespace attn::runtime {
 
 /// Uses the primary context, as the CUDA runtime and PyTorch do, so pointers
 /// and streams of theirs are valid here. Calls may come from any thread;
 /// launching allocates nothing, waits for nothing and may be captured into a
-/// graph. Unsupported where there is no driver or no such GPU.
-Expected<std::unique_ptr<Device>> createCudaDevice(int ordinal);
+/// graph. Unsupported where there is no driver or no such GPU. Without a number
+/// it is the GPU whose context is current in this thread, else GPU 0.
+Expected<std::unique_ptr<Device>> createCudaDevice(std::optional<int> ordinal);
 
 } // namespace attn::runtime
 

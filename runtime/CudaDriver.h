@@ -37,12 +37,34 @@ enum CUdevice_attribute : int {
   CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT = 16,
   CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 75,
   CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 76,
+  CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS = 88,
   CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97,
 };
 
 enum CUfunction_attribute : int {
   CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES = 1,
   CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
+};
+
+enum CUpointer_attribute : int {
+  CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2,
+  CU_POINTER_ATTRIBUTE_IS_MANAGED = 8,
+  CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9,
+};
+
+enum CUmemorytype : unsigned {
+  CU_MEMORYTYPE_HOST = 1,
+  CU_MEMORYTYPE_DEVICE = 2,
+};
+
+enum CUstreamCaptureMode : int {
+  CU_STREAM_CAPTURE_MODE_GLOBAL = 0,
+  CU_STREAM_CAPTURE_MODE_RELAXED = 2,
+};
+
+enum CUstreamCaptureStatus : int {
+  CU_STREAM_CAPTURE_STATUS_NONE = 0,
+  CU_STREAM_CAPTURE_STATUS_ACTIVE = 1,
 };
 
 enum CUjit_option : int {
@@ -61,6 +83,8 @@ enum CUtensorMapDataType : int {
 
 constexpr int CU_TENSOR_MAP_INTERLEAVE_NONE = 0;
 constexpr int CU_TENSOR_MAP_L2_PROMOTION_L2_256B = 3;
+/// Handles of default streams, which every context has.
+constexpr uintptr_t CU_STREAM_LEGACY = 1, CU_STREAM_PER_THREAD = 2;
 /// Zeros, despite its name.
 constexpr int CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0;
 
@@ -79,7 +103,15 @@ constexpr int CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0;
   X(cuCtxGetCurrent, ctxGetCurrent, (CUcontext *))                             \
   X(cuCtxPushCurrent_v2, ctxPushCurrent, (CUcontext))                          \
   X(cuCtxPopCurrent_v2, ctxPopCurrent, (CUcontext *))                          \
+  X(cuCtxGetDevice, ctxGetDevice, (CUdevice *))                                \
   X(cuCtxSynchronize, ctxSynchronize, ())                                      \
+  X(cuPointerGetAttributes, pointerGetAttributes,                              \
+    (unsigned, CUpointer_attribute *, void **, CUdeviceptr))                   \
+  X(cuStreamGetCtx, streamGetCtx, (CUstream, CUcontext *))                     \
+  X(cuStreamIsCapturing, streamIsCapturing,                                    \
+    (CUstream, CUstreamCaptureStatus *))                                       \
+  X(cuThreadExchangeStreamCaptureMode, exchangeCaptureMode,                    \
+    (CUstreamCaptureMode *))                                                   \
   X(cuModuleLoadDataEx, moduleLoadDataEx,                                      \
     (CUmodule *, const void *, unsigned, CUjit_option *, void **))             \
   X(cuModuleUnload, moduleUnload, (CUmodule))                                  \

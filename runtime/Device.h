@@ -67,6 +67,12 @@ struct alignas(64) TensorMap {
 /// A stream of the device; the emulator has only the null stream.
 using Stream = void *;
 
+/// An address that a kernel will follow, and the operand that it came with.
+struct NamedAddress {
+  std::string_view name;
+  DevicePtr address = 0;
+};
+
 struct LaunchConfig {
   Dim3 grid, block;
   uint32_t dynamicSharedBytes = 0;
@@ -114,6 +120,12 @@ public:
   virtual Expected<std::unique_ptr<Module>> load(std::string_view image) = 0;
 
   virtual Expected<TensorMap> encodeTensorMap(const TensorMapDesc &desc) = 0;
+
+  /// Whether kernels here may follow these addresses and run on this stream:
+  /// another GPU's memory is no error of a launch but the end of its context.
+  virtual Status checkAccess(const std::vector<NamedAddress> &, Stream) {
+    return Status::ok();
+  }
 
   /// Waits for everything launched so far and reports a failure of any of it.
   virtual Status synchronize() = 0;

@@ -7,6 +7,8 @@
 
 #include "runtime/Json.h"
 
+#include "runtime/Sha256.h"
+
 #include <set>
 #include <vector>
 
@@ -86,6 +88,13 @@ Expected<Json> parseJson(std::string_view text, const std::string &what) {
   } catch (const nlohmann::json::exception &e) {
     return Status::invalidArgument(what + ": " + e.what());
   }
+}
+
+std::string hashJson(const Json &value) {
+  constexpr auto kReplace = nlohmann::json::error_handler_t::replace;
+  // nlohmann::json, unlike Json, sorts its keys.
+  std::string text = nlohmann::json(value).dump(-1, ' ', false, kReplace);
+  return sha256(text).substr(0, 16);
 }
 
 } // namespace attn::runtime

@@ -12,6 +12,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <string>
 #include <string_view>
 
 namespace attn::runtime {
@@ -23,6 +24,10 @@ using Json = nlohmann::ordered_json;
 /// twice and nesting deeper than any real file has are errors too. `what`
 /// names the text in messages.
 Expected<Json> parseJson(std::string_view text, const std::string &what);
+
+/// The first 16 hexadecimal digits of the SHA-256 of the value's shortest text
+/// with sorted keys: what identifies a spec and a build.
+std::string hashJson(const Json &value);
 
 } // namespace attn::runtime
 

@@ -7,6 +7,8 @@
 
 #include "runtime/Launch.h"
 
+#include "runtime/Sha256.h"
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -39,9 +41,34 @@ static bool isCubin(std::string_view image) {
                                "ELF";
 }
 
+/// A manifest and an image may both be fine and yet of two builds, between
+/// which grids, tiles and parameters differ under one name.
+static Status checkDigest(const Manifest &manifest, std::string_view image) {
+  if (manifest.target == "host")
+    return Status::ok(); // compiled in this process, never a file
+  bool isBinary = isCubin(image);
+  const std::string &file = isBinary ? manifest.cubinFile : manifest.ptxFile;
+  const std::string &want =
+      isBinary ? manifest.cubinDigest : manifest.ptxDigest;
+  if (want.empty())
+    return Status::invalidArgument(
+        manifest.name + ": expected the " + (isBinary ? "PTX" : "cubin") +
+        " that the manifest names, but got a " + (isBinary ? "cubin" : "PTX"));
+  std::string got = sha256(image);
+  if (got == want)
+    return Status::ok();
+  return Status::invalidArgument(
+      file +
+      ": expected the file that the manifest was written with, of "
+      "SHA-256 " +
+      want + ", but got one of " + got);
+}
+
 Expected<std::unique_ptr<LoadedKernel>>
 LoadedKernel::load(std::shared_ptr<Device> device, Manifest manifest,
                    std::string_view image) {
+  if (Status status = checkDigest(manifest, image); !status.isOk())
+    return status;
   if (Status status = checkDevice(manifest, device->info(), isCubin(image));
       !status.isOk())
     return status;
@@ -138,10 +165,24 @@ Status LoadedKernel::launchOne(size_t index, BoundKernel &bound,
   return kernels_[index]->launch(config, arguments);
 }
 
+Status LoadedKernel::checkAccess(const LaunchInputs &inputs,
+                                 Stream stream) const {
+  std::vector<NamedAddress> addresses;
+  addresses.reserve(inputs.tensors.size() + 1);
+  for (const TensorView &tensor : inputs.tensors)
+    if (!tensor.isEmpty())
+      addresses.push_back({tensor.name, tensor.data});
+  if (inputs.workspace)
+    addresses.push_back({"workspace", inputs.workspace});
+  return device_->checkAccess(addresses, stream);
+}
+
 Status LoadedKernel::launch(const LaunchInputs &inputs, Stream stream) const {
   Expected<BoundLaunch> bound = bindLaunch(manifest_, device_->info(), inputs);
   if (!bound)
     return bound.status();
+  if (Status status = checkAccess(inputs, stream); !status.isOk())
+    return status;
   if (manifest_.workspaceZeroed && bound->workspaceBytes > 0)
     if (Status status =
             device_->fill(inputs.workspace, 0, bound->workspaceBytes, stream);

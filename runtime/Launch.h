@@ -43,6 +43,10 @@ public:
   /// Checks as launch does; a missing workspace is no error here.
   Expected<LaunchPlan> plan(LaunchInputs inputs) const;
 
+  /// Whether the device may follow these addresses and run on this stream; a
+  /// part of what launch checks, and none of what plan does.
+  Status checkAccess(const LaunchInputs &inputs, Stream stream) const;
+
   /// Checks everything, then launches and returns without waiting.
   Status launch(const LaunchInputs &inputs, Stream stream) const;
 

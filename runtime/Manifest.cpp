@@ -8,6 +8,7 @@
 #include "runtime/Manifest.h"
 
 #include "runtime/Json.h"
+#include "runtime/ManifestRules.h"
 
 #include <algorithm>
 #include <initializer_list>
@@ -79,8 +80,8 @@ private:
   void fail(const std::string &path, const std::string &expected,
             const std::string &got) {
     if (error_.empty())
-      error_ =
-          "manifest: " + path + ": expected " + expected + ", but got " + got;
+      error_ = "manifest: " + (path.empty() ? "" : path + ": ") + "expected " +
+               expected + ", but got " + got;
   }
   void fail(const Node &node, const std::string &expected) {
     std::string got =
@@ -107,6 +108,9 @@ private:
   // Leaves.
   std::string string(const Node &node);
   int64_t integer(const Node &node, int64_t low, int64_t high);
+  int64_t powerOfTwo(const Node &node);
+  std::string hexadecimal(const Node &node, size_t digits);
+  std::string fileName(const Node &node);
   bool boolean(const Node &node);
   std::optional<Formula> formula(const Node &node);
   std::vector<Formula> formulas(const Node &node, size_t minSize,
@@ -118,6 +122,8 @@ private:
   // The format, top down.
   void readSpec(const Node &node);
   void readHeader(const Node &root);
+  void readFiles(const Node &node);
+  void readCost(const Node &node);
   void readTensor(const std::string &name, const Node &node);
   void readScalar(const std::string &name, const Node &node);
   void readKernel(const Node &node);
@@ -198,6 +204,30 @@ int64_t Reader::integer(const Node &node, int64_t low, int64_t high) {
   return low;
 }
 
+/// Of an alignment in bytes.
+int64_t Reader::powerOfTwo(const Node &node) {
+  int64_t value = integer(node, 1, 4096);
+  if ((value & (value - 1)) != 0)
+    fail(node, "a power of 2");
+  return value;
+}
+
+std::string Reader::hexadecimal(const Node &node, size_t digits) {
+  std::string text = string(node);
+  if (text.size() != digits ||
+      text.find_first_not_of("0123456789abcdef") != std::string::npos)
+    fail(node, std::to_string(digits) + " hexadecimal digits");
+  return text;
+}
+
+/// Of a file beside the manifest, and nowhere else.
+std::string Reader::fileName(const Node &node) {
+  std::string text = string(node);
+  if (text.find('/') != std::string::npos)
+    fail(node, "a file name without a folder");
+  return text;
+}
+
 bool Reader::boolean(const Node &node) {
   if (node.value->is_boolean())
     return node.value->get<bool>();
@@ -262,36 +292,56 @@ void Reader::readSpec(const Node &node) {
     manifest_.mask.right = 0;
 }
 
+void Reader::readFiles(const Node &node) {
+  allowKeys(node, {"ptx", "cubin", "ptx_sha256", "cubin_sha256"});
+  constexpr size_t kDigits = 64;
+  if (has(node, "ptx")) {
+    manifest_.ptxFile = fileName(get(node, "ptx"));
+    manifest_.ptxDigest = hexadecimal(get(node, "ptx_sha256"), kDigits);
+  }
+  if (has(node, "cubin")) {
+    manifest_.cubinFile = fileName(get(node, "cubin"));
+    manifest_.cubinDigest = hexadecimal(get(node, "cubin_sha256"), kDigits);
+  }
+}
+
+void Reader::readCost(const Node &node) {
+  allowKeys(node, {"flops", "hbm_bytes"});
+  if (has(node, "flops"))
+    manifest_.flops = formula(get(node, "flops"));
+  if (has(node, "hbm_bytes"))
+    manifest_.hbmBytes = formula(get(node, "hbm_bytes"));
+}
+
 void Reader::readHeader(const Node &root) {
   // The version goes first: another version may differ in everything else.
   integer(get(root, "manifest_version"), 1, 1);
+  if (!error_.empty())
+    return;
+  allowKeys(root, {"manifest_version", "name", "spec", "spec_hash",
+                   "build_hash", "compiler", "target", "ptx_isa",
+                   "compute_capability", "tensors", "scalars", "constraints",
+                   "kernels", "workspace", "cost", "schedule", "files"});
   manifest_.name = string(get(root, "name"));
   manifest_.target = string(get(root, "target"));
+  if (has(root, "ptx_isa"))
+    string(get(root, "ptx_isa"));
   Node capability = get(root, "compute_capability");
   if (isArray(capability, 2, 2)) {
     manifest_.major = integer(at(capability, 0), 0, 99);
     manifest_.minor = integer(at(capability, 1), 0, 99);
   }
-  if (has(root, "spec_hash"))
-    manifest_.specHash = string(get(root, "spec_hash"));
-  if (has(root, "spec") && isObject(get(root, "spec")))
+  constexpr size_t kDigits = 16;
+  manifest_.specHash = hexadecimal(get(root, "spec_hash"), kDigits);
+  manifest_.buildHash = hexadecimal(get(root, "build_hash"), kDigits);
+  isObject(get(root, "compiler"));
+  if (isObject(get(root, "spec")))
     readSpec(get(root, "spec"));
-  if (has(root, "schedule"))
+  if (isObject(get(root, "schedule")))
     manifest_.scheduleText = get(root, "schedule").value->dump();
-  if (has(root, "files")) {
-    Node files = get(root, "files");
-    if (has(files, "ptx"))
-      manifest_.ptxFile = string(get(files, "ptx"));
-    if (has(files, "cubin"))
-      manifest_.cubinFile = string(get(files, "cubin"));
-  }
-  if (has(root, "cost")) {
-    Node cost = get(root, "cost");
-    if (has(cost, "flops"))
-      manifest_.flops = formula(get(cost, "flops"));
-    if (has(cost, "hbm_bytes"))
-      manifest_.hbmBytes = formula(get(cost, "hbm_bytes"));
-  }
+  readFiles(get(root, "files"));
+  if (has(root, "cost"))
+    readCost(get(root, "cost"));
 }
 
 static bool isDeviceDtype(const std::string &dtype, ElementType &element) {
@@ -322,14 +372,18 @@ void Reader::readTensor(const std::string &name, const Node &node) {
     fail(get(node, "dtype"), "one of f16, bf16, f32, f64, i32, u8, bool, e4m3");
   Node dims = get(node, "dims");
   if (isArray(dims, 1, kMaxRank))
-    for (size_t i = 0; i < dims.value->size(); ++i)
-      tensor.dims.push_back(string(at(dims, i)));
+    for (size_t i = 0; i < dims.value->size(); ++i) {
+      std::string dim = string(at(dims, i));
+      if (tensor.findDim(dim))
+        fail(at(dims, i), "each dimension once");
+      tensor.dims.push_back(std::move(dim));
+    }
   tensor.shape =
       formulas(get(node, "shape"), tensor.dims.size(), tensor.dims.size());
   if (has(node, "alignment"))
-    tensor.alignment = integer(get(node, "alignment"), 1, 4096);
+    tensor.alignment = powerOfTwo(get(node, "alignment"));
   if (has(node, "stride_alignment"))
-    tensor.strideAlignment = integer(get(node, "stride_alignment"), 1, 4096);
+    tensor.strideAlignment = powerOfTwo(get(node, "stride_alignment"));
   manifest_.tensors.push_back(std::move(tensor));
 }
 
@@ -532,6 +586,8 @@ Expected<Manifest> parseManifest(std::string_view text) {
   reader.read(*root);
   if (!reader.status().isOk())
     return reader.status();
+  if (Status status = checkManifestRules(*root, manifest); !status.isOk())
+    return status;
   return manifest;
 }
 

@@ -102,7 +102,8 @@ struct KernelSpec {
 
 struct Manifest {
   std::string name;
-  std::string specHash;
+  /// Of the canonical spec; of that, the schedule and the compiler.
+  std::string specHash, buildHash;
   std::string target;
   int major = 0, minor = 0;
   Symbols symbols;
@@ -117,6 +118,8 @@ struct Manifest {
   std::optional<Formula> flops, hbmBytes;
   /// File names beside the manifest; empty if there is none.
   std::string ptxFile, cubinFile;
+  /// The SHA-256 of each.
+  std::string ptxDigest, cubinDigest;
   /// The whole manifest as it was read, and its spec and schedule alone.
   std::string text, specText, scheduleText;
 
@@ -132,6 +135,7 @@ struct Manifest {
 /// Bytes of one element.
 size_t elementSize(ElementType element);
 
+/// Whatever the text says twice has to agree: see ManifestRules.h.
 Expected<Manifest> parseManifest(std::string_view text);
 
 } // namespace attn::runtime

@@ -10,6 +10,7 @@
 #include "runtime/CudaDevice.h"
 
 #include <charconv>
+#include <optional>
 
 namespace attn::runtime {
 
@@ -22,7 +23,7 @@ void OpenedDevice::resetStatistics() const {
     emulator->resetStatistics();
 }
 
-static Expected<OpenedDevice> openCuda(int ordinal) {
+static Expected<OpenedDevice> openCuda(std::optional<int> ordinal) {
   Expected<std::unique_ptr<Device>> device = createCudaDevice(ordinal);
   if (!device)
     return device.status();
@@ -40,7 +41,7 @@ Expected<OpenedDevice> openDevice(const std::string &name,
   if (name == "emulator")
     return openEmulator(options);
   if (name == "cuda")
-    return openCuda(0);
+    return openCuda(std::nullopt);
   if (name.rfind("cuda:", 0) == 0) {
     int ordinal = -1;
     auto [end, error] =
@@ -52,7 +53,7 @@ Expected<OpenedDevice> openDevice(const std::string &name,
     return Status::invalidArgument("device: expected auto, cuda, cuda:N or "
                                    "emulator, but got '" +
                                    name + "'");
-  Expected<OpenedDevice> cuda = openCuda(0);
+  Expected<OpenedDevice> cuda = openCuda(std::nullopt);
   if (cuda)
     return cuda;
   OpenedDevice emulator = openEmulator(options);

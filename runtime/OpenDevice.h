@@ -26,8 +26,8 @@ struct OpenedDevice {
   void resetStatistics() const;
 };
 
-/// `name` is "auto" (the GPU where there is one, else the emulator), "cuda",
-/// "cuda:N" or "emulator".
+/// `name` is "auto" (the GPU where there is one, else the emulator), "cuda"
+/// (the GPU whose context is current, else the first), "cuda:N" or "emulator".
 Expected<OpenedDevice> openDevice(const std::string &name,
                                   const EmulatorOptions &options = {});
 

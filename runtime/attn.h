@@ -97,8 +97,10 @@ ATTN_API int32_t attn_api_version(void);
  * null. */
 ATTN_API const char *attn_last_error(void);
 
-/** `name` is "auto" (the GPU where there is one, else the emulator), "cuda",
- * "cuda:N" or "emulator". */
+/** `name` is "auto" (the GPU where there is one, else the emulator), "cuda"
+ * (the GPU whose context is current in this thread, as cudaSetDevice makes it,
+ * else GPU 0), "cuda:N" or "emulator". A GPU is used through its primary
+ * context, as by the CUDA runtime and PyTorch. */
 ATTN_API attn_status attn_device_open(const char *name, attn_device **device);
 ATTN_API void attn_device_close(attn_device *device);
 /** "cuda" or "emulator", valid as long as the device. */
@@ -116,7 +118,8 @@ ATTN_API attn_status attn_device_copy_out(attn_device *device, void *to,
 /** Waits for every launch and reports the failure of any. */
 ATTN_API attn_status attn_device_synchronize(attn_device *device);
 
-/** Loads a manifest and the cubin or PTX that it names. */
+/** Loads a manifest and the cubin or PTX that it names, which must be the one
+ * that it was written with. */
 ATTN_API attn_status attn_kernel_load(attn_device *device,
                                       const char *manifest_path,
                                       attn_kernel **kernel);
@@ -124,6 +127,8 @@ ATTN_API attn_status attn_kernel_load(attn_device *device,
 ATTN_API attn_status attn_kernel_load_memory(
     attn_device *device, const char *manifest, size_t manifest_size,
     const void *image, size_t image_size, attn_kernel **kernel);
+/** Allowed while a stream of any thread is captured. Code that a CUDA graph has
+ * captured stays loaded, so that the graph remains valid. */
 ATTN_API void attn_kernel_close(attn_kernel *kernel);
 
 /** The manifest's text, valid as long as the kernel. */
@@ -137,7 +142,8 @@ ATTN_API attn_status attn_kernel_plan(const attn_kernel *kernel,
                                       attn_plan *plan);
 
 /** Checks and launches; returns without waiting. Allocates no device memory
- * and may be captured into a CUDA graph. */
+ * and may be captured into a CUDA graph. Tensors, workspace and stream must be
+ * of the kernel's GPU; managed and pinned memory is of all of them. */
 ATTN_API attn_status attn_kernel_launch(const attn_kernel *kernel,
                                         const attn_launch *launch);
 

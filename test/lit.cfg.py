@@ -79,7 +79,7 @@ config.substitutions.append(("%build", config.attn_build_dir))
 config.substitutions.append(("%python", f'"{sys.executable}"'))
 llvm_config.use_default_substitutions()
 llvm_config.add_tool_substitutions(
-    [ToolSubst("attn-opt", extra_args=roundtrip, unresolved="ignore"), "attnc"],
+    [ToolSubst("attn-opt", extra_args=roundtrip, unresolved="ignore"), "attn-launch", "attnc"],
     [config.attn_tools_dir],
 )
 llvm_config.add_tool_substitutions(

@@ -10,7 +10,9 @@
 #include "codegen/ToNVVM/KernelAbi.h"
 #include "dialect/attn_gpu/AttnGPUDialect.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
+#include "llvm/Support/SHA256.h"
 
 #include <nlohmann/json.hpp>
 
@@ -29,6 +31,20 @@ static std::string nameType(Type type) {
   return text;
 }
 
+static std::string sha256(StringRef bytes) {
+  return llvm::toHex(llvm::SHA256::hash(llvm::arrayRefFromStringRef(bytes)),
+                     /*LowerCase=*/true);
+}
+
+/// What identifies a build: the same spec may come out of it as other code.
+/// The runtime's hashJson computes it anew from what the manifest says.
+static std::string hashBuild(const Json &compiler, const Json &schedule,
+                             const Json &spec) {
+  nlohmann::json build = {
+      {"compiler", compiler}, {"schedule", schedule}, {"spec", spec}};
+  return sha256(build.dump()).substr(0, 16);
+}
+
 namespace {
 
 class Writer {
@@ -44,6 +60,7 @@ public:
 private:
   Json writeTensors();
   Json writeSchedule();
+  Json writeFiles();
   std::optional<Json> writeKernel();
   std::string nameSizes(StringRef formula);
   std::optional<Json> writeArgument(const KernelParameter &parameter);
@@ -235,27 +252,42 @@ std::optional<Json> Writer::writeKernel() {
       {"dynamic_shared_memory", kernel.sharedBytes}};
 }
 
+/// Each file with the digest that tells it from another build's.
+Json Writer::writeFiles() {
+  Json files = {{"ptx", nullptr},
+                {"cubin", nullptr},
+                {"ptx_sha256", nullptr},
+                {"cubin_sha256", nullptr}};
+  // Code for the host is never a file.
+  if (!target.isHost()) {
+    files["ptx"] = header.fileStem + ".ptx";
+    files["ptx_sha256"] = sha256(header.ptx);
+  }
+  if (!header.cubin.empty()) {
+    files["cubin"] = header.fileStem + ".cubin";
+    files["cubin_sha256"] = sha256(header.cubin);
+  }
+  return files;
+}
+
 std::optional<Json> Writer::write() {
   std::optional<Json> kernelJson = writeKernel();
   if (!kernelJson)
     return std::nullopt;
   std::string isa = std::to_string(target.ptxVersion / 10) + "." +
                     std::to_string(target.ptxVersion % 10);
-  Json files = {{"ptx", nullptr}, {"cubin", nullptr}};
-  // Code for the host is never a file.
-  if (!target.isHost())
-    files["ptx"] = header.fileStem + ".ptx";
-  if (header.hasCubin)
-    files["cubin"] = header.fileStem + ".cubin";
+  Json spec = Json::parse(header.spec, nullptr, false);
+  Json compiler = {{"name", "attnc"},
+                   {"version", header.version},
+                   {"llvm", LLVM_VERSION_STRING}};
+  Json schedule = writeSchedule();
   return Json{
       {"manifest_version", 1},
       {"name", header.name},
-      {"spec", Json::parse(header.spec, nullptr, false)},
+      {"spec", spec},
       {"spec_hash", header.specHash},
-      {"compiler",
-       {{"name", "attnc"},
-        {"version", header.version},
-        {"llvm", LLVM_VERSION_STRING}}},
+      {"build_hash", hashBuild(compiler, schedule, spec)},
+      {"compiler", compiler},
       {"target", target.name.str()},
       {"ptx_isa", isa},
       {"compute_capability", {target.major, target.minor}},
@@ -268,8 +300,8 @@ std::optional<Json> Writer::write() {
       {"workspace", {{"bytes", "0"}, {"zeroed", false}}},
       {"cost",
        {{"flops", problem.cost.flops}, {"hbm_bytes", problem.cost.hbmBytes}}},
-      {"schedule", writeSchedule()},
-      {"files", files},
+      {"schedule", schedule},
+      {"files", writeFiles()},
   };
 }
 

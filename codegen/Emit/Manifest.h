@@ -91,7 +91,8 @@ struct ManifestHeader {
   std::string version;
   /// Of the files beside the manifest, without the extension.
   std::string fileStem;
-  bool hasCubin = false;
+  /// What those files hold; no cubin where it is empty.
+  StringRef ptx, cubin;
 };
 
 /// The text of NAME.json. Fails, with a diagnostic, on a kernel parameter that

@@ -7,6 +7,11 @@
 
 #include "codegen/Target/TargetInfo.h"
 
+#include "codegen/Target/TargetNames.h"
+
+#include <iterator>
+#include <string_view>
+
 using namespace mlir::attn;
 
 static constexpr int64_t kKiB = 1024;
@@ -103,6 +108,17 @@ static constexpr TargetInfo kTargets[] = {
                    {"RTX PRO 6000", 188, 504, 1792})),
     makeHost(),
 };
+
+static constexpr bool areTargetsNamed() {
+  if (std::size(kTargets) != std::size(kTargetNames))
+    return false;
+  for (size_t i = 0; i < std::size(kTargets); ++i)
+    if (std::string_view(kTargets[i].name.data(), kTargets[i].name.size()) !=
+        kTargetNames[i])
+      return false;
+  return true;
+}
+static_assert(areTargetsNamed(), "expected the names of TargetNames.h");
 
 llvm::ArrayRef<TargetInfo> mlir::attn::getTargets() { return kTargets; }
 

@@ -91,11 +91,9 @@ TEST(Arguments, ScalarsOverrideDefaults) {
 }
 
 TEST(Arguments, DoubleScalarsKeepTheirValue) {
-  std::string text = sampleWith("{\"softmax_scale\": {\"type\": \"f32\"",
-                                "{\"softmax_scale\": {\"type\": \"f64\"");
-  std::string argument = "{\"type\": \"f32\", \"value\": \"softmax_scale\"}";
-  text.replace(text.find(argument) + 10, 3, "f64");
-  Manifest manifest = parseSample(text);
+  Manifest manifest = parseSample();
+  manifest.scalars[0].type = ScalarType::F64;
+  manifest.kernels[0].arguments[3].kind = ArgumentKind::Float64;
   LaunchInputs inputs = sampleInputs(2, 300, 100);
   auto bind = [&](double scale) {
     inputs.scalars = {{"softmax_scale", scale}};
@@ -140,15 +138,26 @@ TEST(Arguments, KeyMapOfTransposedView) {
 }
 
 TEST(Arguments, LayoutBhsd) {
-  std::string text = sampleManifest();
-  // k alone in bhsd: dims and shape swap s and h.
-  size_t at = text.find("\"k\":");
-  text.replace(text.find("[\"b\", \"s\", \"h\", \"d\"]", at), 20,
-               "[\"b\", \"h\", \"s\", \"d\"]");
-  at = text.find("\"seqlen_k\", \"num_kv_heads\"", at);
-  text.replace(at, 26, "\"num_kv_heads\", \"seqlen_k\"");
+  // dims and shapes swap s and h.
+  std::vector<std::pair<std::string, std::string>> changes = {
+      {"\"layout\": \"bshd\"", "\"layout\": \"bhsd\""}};
+  for (int tensor = 0; tensor < 4; ++tensor)
+    changes.push_back(
+        {"\"dims\": [\"b\", \"s\", \"h\"", "\"dims\": [\"b\", \"h\", \"s\""});
+  for (int tensor = 0; tensor < 2; ++tensor) {
+    changes.push_back({"[\"batch\", \"seqlen_q\", \"num_qo_heads\"",
+                       "[\"batch\", \"num_qo_heads\", \"seqlen_q\""});
+    changes.push_back({"[\"batch\", \"seqlen_k\", \"num_kv_heads\"",
+                       "[\"batch\", \"num_kv_heads\", \"seqlen_k\""});
+  }
+  std::string text = sampleWith(changes);
   LaunchInputs inputs = sampleInputs(2, 300, 100);
-  inputs.tensors[1] = makeTensor("k", 0x20000, {2, 2, 100, 64});
+  for (int tensor : {0, 1, 2, 4}) {
+    TensorView &view = inputs.tensors[tensor];
+    view = makeTensor(
+        view.name.data(), view.data,
+        {view.sizes[0], view.sizes[2], view.sizes[1], view.sizes[3]});
+  }
   BoundLaunch bound = bindSample(inputs, text);
   auto map = std::get<TensorMapDesc>(bound.kernels[0].arguments[4]);
   EXPECT_EQ(map.dims, (std::array<uint64_t, 5>{64, 100, 2, 2, 0}));
@@ -178,7 +187,7 @@ TEST(Arguments, InputMayBeBroadcast) {
 
 TEST(Arguments, NoKeysStillLaunches) {
   LaunchInputs inputs = sampleInputs(2, 300, 0);
-  inputs.tensors[1].data = 0;
+  inputs.tensors[1].data = inputs.tensors[4].data = 0;
   BoundLaunch bound = bindSample(inputs);
   EXPECT_FALSE(bound.kernels[0].isEmpty);
   auto map = std::get<TensorMapDesc>(bound.kernels[0].arguments[4]);
@@ -196,10 +205,10 @@ TEST(Arguments, NoQueriesIsNoLaunch) {
 TEST(Arguments, TensorsByName) {
   LaunchInputs inputs = sampleInputs(2, 30, 40);
   inputs.tensors.pop_back();
-  expectError(inputs, kInvalid, "lse: expected a tensor, but got none");
-  inputs.tensors.push_back(makeTensor("LSE", 64, {2, 4, 30}));
+  expectError(inputs, kInvalid, "v: expected a tensor, but got none");
+  inputs.tensors.push_back(makeTensor("V", 64, {2, 40, 2, 64}));
   expectError(inputs, kInvalid,
-              "tensors: expected the names q, k, o, lse, but got 'LSE'");
+              "tensors: expected the names q, k, o, lse, v, but got 'V'");
   inputs.tensors.back() = inputs.tensors[0];
   expectError(inputs, kInvalid, "q: expected it once, but got it twice");
   inputs = sampleInputs(2, 30, 40);
@@ -224,7 +233,8 @@ TEST(Arguments, SizesMustAgree) {
 
 TEST(Arguments, ConstraintsNameTheirValues) {
   LaunchInputs inputs = sampleInputs(2, 30, 40);
-  inputs.tensors[1] = makeTensor("k", 0x20000, {2, 40, 3, 64});
+  for (auto [tensor, name] : {std::pair(1, "k"), std::pair(4, "v")})
+    inputs.tensors[tensor] = makeTensor(name, 0x20000, {2, 40, 3, 64});
   expectError(inputs, kInvalid,
               "expected num_qo_heads == 2 * num_kv_heads, but got "
               "num_qo_heads = 4, num_kv_heads = 3");

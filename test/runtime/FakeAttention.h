@@ -8,6 +8,8 @@
 #ifndef ATTN_TEST_RUNTIME_FAKEATTENTION_H
 #define ATTN_TEST_RUNTIME_FAKEATTENTION_H
 
+#include "Seal.h"
+
 #include <cstdint>
 #include <string>
 
@@ -27,7 +29,15 @@ struct FakeAttention {
 /// attention_no_write; none for "attention".
 void runFakeAttention(const std::string &entry, void **parameters);
 
-inline std::string fakeAttentionManifest(const std::string &entry) {
+/// The problem that it is of, without the bracket at the end.
+constexpr const char *kFakeAttentionSpec =
+    R"({"version": 1, "dtype": "f16", "num_qo_heads": 4, "num_kv_heads": 2,
+        "head_dim_qk": 16, "lse": true,
+        "mask": {"kind": "causal", "alignment": "bottom_right"})";
+
+/// Of a kernel of that entry in the image.
+inline std::string fakeAttentionManifest(const std::string &entry,
+                                         std::string_view image) {
   std::string tensors, arguments;
   auto addTensor = [&](const std::string &name, const std::string &role,
                        const std::string &length, const std::string &heads) {
@@ -56,15 +66,24 @@ inline std::string fakeAttentionManifest(const std::string &entry) {
                                "\"") +
                    name + "\", \"dim\": \"" + dim + "\"}},";
   arguments += "{\"type\": \"f32\", \"value\": \"softmax_scale\"}";
-  return R"json({"manifest_version": 1, "name": "fake", "target": "sm_90a",
-    "compute_capability": [9, 0],
-    "spec": {"mask": {"kind": "causal", "alignment": "bottom_right"}},
+  std::string text = R"json({"manifest_version": 1, "name": "fake",
+    "target": "sm_90a", "compute_capability": [9, 0],
+    "spec_hash": "@SPEC@", "build_hash": "@BUILD@",
+    "compiler": {"name": "fake"}, "schedule": {"style": "fa2"},
+    "files": {"ptx": "fake.ptx", "ptx_sha256": "@PTX@"},
+    "spec": {"version": 1, "direction": "forward", "target": "sm_90a",
+      "dtype": "f16", "dtype_kv": "f16", "dtype_o": "f16", "head_dim_qk": 16,
+      "head_dim_vo": 16, "group_size": 2, "layout": "bshd", "lse": true,
+      "mask": {"kind": "causal", "alignment": "bottom_right", "tensor": false},
+      "kv": {"kind": "contiguous", "seqused": false}, "bias": "none",
+      "sinks": false, "num_splits": "one", "deterministic": true},
     "scalars": {"softmax_scale": {"type": "f32", "default": "rsqrt(16)"}},
     "constraints": ["num_qo_heads == 2 * num_kv_heads"],
     "kernels": [{"grid": ["batch * seqlen_q", "1", "1"], "block": [32, 1, 1],
     "entry": ")json" +
-         entry + "\", \"arguments\": [" + arguments + "]}], \"tensors\": {" +
-         tensors + "}}";
+                     entry + "\", \"arguments\": [" + arguments +
+                     "]}], \"tensors\": {" + tensors + "}}";
+  return attn::runtime::test::seal(std::move(text), image);
 }
 
 #endif // ATTN_TEST_RUNTIME_FAKEATTENTION_H

@@ -8,7 +8,8 @@
 // Stands in for libcuda.so.1 in tests: device memory is host memory. A module
 // has the kernel "sample_entry", which writes what it was given to the address
 // in its first parameter (a FakeLaunch), and those of FakeAttention.h. An unset
-// or wrong context makes every call fail, as in the real driver.
+// or wrong context makes every call fail, and what a capture forbids
+// invalidates it, as in the real driver.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +22,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -29,29 +32,82 @@ using namespace attn::runtime::cuda;
 
 namespace {
 constexpr CUresult kInvalidValue = 1, kOutOfMemory = 2, kInvalidContext = 201,
-                   kInvalidPtx = 218, kNotFound = 500;
-thread_local CUcontext current = nullptr;
-CUcontext primary() { return reinterpret_cast<CUcontext>(0x1234); }
-bool isReady() { return current == primary(); }
+                   kInvalidPtx = 218, kInvalidHandle = 400, kNotFound = 500,
+                   kCaptureUnsupported = 900;
+constexpr int kGpus = 2;
 
 struct FakeFunction {
   std::string entry;
+  CUcontext context;
   int sharedLimit;
 };
 struct FakeModule {
+  CUcontext context;
   std::vector<std::unique_ptr<FakeFunction>> functions;
 };
+struct FakeStream {
+  CUcontext context;
+};
+struct Memory {
+  size_t bytes;
+  unsigned type;
+  int ordinal;
+  bool isManaged;
+};
+
+thread_local std::vector<CUcontext> stack;
+thread_local CUstreamCaptureMode captureMode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+
+/// What all threads share.
+struct State {
+  std::mutex mutex;
+  std::map<uint64_t, Memory> memory;
+  std::vector<std::unique_ptr<FakeStream>> streams;
+  FakeStream *captured = nullptr;
+  bool isCaptureValid = true, isPageable = false, isBroken = false;
+  int modules = 0;
+};
+State state;
+
+using Lock = std::lock_guard<std::mutex>;
+
+/// A primary context's handle says which GPU it is of; one of a user's own is
+/// 16 further.
+CUcontext makeContext(int ordinal, bool isPrimary) {
+  return reinterpret_cast<CUcontext>(
+      uintptr_t(0x1000 + ordinal + (isPrimary ? 0 : 16)));
+}
+int ordinalOf(CUcontext context) {
+  return (reinterpret_cast<uintptr_t>(context) - 0x1000) % 16;
+}
+CUcontext current() { return stack.empty() ? nullptr : stack.back(); }
+bool isReady() { return current() != nullptr; }
+
+/// For what may wait for a GPU or move memory about: while any thread captures,
+/// only threads in relaxed mode may.
+CUresult enterUnsafe() {
+  if (!isReady())
+    return kInvalidContext;
+  Lock lock(state.mutex);
+  if (!state.captured || captureMode == CU_STREAM_CAPTURE_MODE_RELAXED)
+    return CUDA_SUCCESS;
+  state.isCaptureValid = false;
+  return kCaptureUnsupported;
+}
 } // namespace
 
 #define FAKE extern "C" __attribute__((visibility("default"))) CUresult
 
 FAKE cuInit(unsigned) { return CUDA_SUCCESS; }
 FAKE cuGetErrorName(CUresult result, const char **name) {
-  *name = result == kInvalidPtx     ? "CUDA_ERROR_INVALID_PTX"
-          : result == kOutOfMemory  ? "CUDA_ERROR_OUT_OF_MEMORY"
-          : result == kInvalidValue ? "CUDA_ERROR_INVALID_VALUE"
-          : result == kNotFound     ? "CUDA_ERROR_NOT_FOUND"
-                                    : "CUDA_ERROR_INVALID_CONTEXT";
+  *name = result == kInvalidPtx      ? "CUDA_ERROR_INVALID_PTX"
+          : result == kOutOfMemory   ? "CUDA_ERROR_OUT_OF_MEMORY"
+          : result == kInvalidValue  ? "CUDA_ERROR_INVALID_VALUE"
+          : result == kNotFound      ? "CUDA_ERROR_NOT_FOUND"
+          : result == kInvalidHandle ? "CUDA_ERROR_INVALID_HANDLE"
+          : result == kCaptureUnsupported
+              ? "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"
+              : "CUDA_ERROR_INVALID_CONTEXT";
   return CUDA_SUCCESS;
 }
 FAKE cuGetErrorString(CUresult, const char **text) {
@@ -59,15 +115,15 @@ FAKE cuGetErrorString(CUresult, const char **text) {
   return CUDA_SUCCESS;
 }
 FAKE cuDeviceGetCount(int *count) {
-  *count = 1;
+  *count = kGpus;
   return CUDA_SUCCESS;
 }
-FAKE cuDeviceGet(CUdevice *device, int) {
-  *device = 0;
+FAKE cuDeviceGet(CUdevice *device, int ordinal) {
+  *device = ordinal;
   return CUDA_SUCCESS;
 }
-FAKE cuDeviceGetName(char *name, int size, CUdevice) {
-  std::snprintf(name, size, "fake GPU");
+FAKE cuDeviceGetName(char *name, int size, CUdevice device) {
+  std::snprintf(name, size, "fake GPU %d", device);
   return CUDA_SUCCESS;
 }
 FAKE cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice) {
@@ -84,33 +140,93 @@ FAKE cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice) {
   case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
     *value = 232448;
     return CUDA_SUCCESS;
+  case CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS:
+    *value = state.isPageable;
+    return CUDA_SUCCESS;
   }
   return kInvalidValue;
 }
-FAKE cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice) {
-  *context = primary();
+FAKE cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
+  *context = makeContext(device, true);
   return CUDA_SUCCESS;
 }
 FAKE cuDevicePrimaryCtxRelease_v2(CUdevice) { return CUDA_SUCCESS; }
 FAKE cuCtxGetCurrent(CUcontext *context) {
-  *context = current;
+  *context = current();
   return CUDA_SUCCESS;
 }
 FAKE cuCtxPushCurrent_v2(CUcontext context) {
-  current = context;
+  if (state.isBroken)
+    return kInvalidContext;
+  stack.push_back(context);
   return CUDA_SUCCESS;
 }
 FAKE cuCtxPopCurrent_v2(CUcontext *context) {
-  *context = current;
-  current = nullptr;
+  if (stack.empty())
+    return kInvalidContext;
+  *context = current();
+  stack.pop_back();
   return CUDA_SUCCESS;
+}
+FAKE cuCtxGetDevice(CUdevice *device) {
+  *device = isReady() ? ordinalOf(current()) : 0;
+  return isReady() ? CUDA_SUCCESS : kInvalidContext;
 }
 FAKE cuCtxSynchronize() { return isReady() ? CUDA_SUCCESS : kInvalidContext; }
 
+FAKE cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes,
+                            void **values, CUdeviceptr pointer) {
+  Lock lock(state.mutex);
+  Memory found = {0, 0, 0, false};
+  auto it = state.memory.upper_bound(pointer);
+  if (it != state.memory.begin() && pointer < (--it)->first + it->second.bytes)
+    found = it->second;
+  for (unsigned i = 0; i < count; ++i)
+    switch (attributes[i]) {
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+      *static_cast<unsigned *>(values[i]) = found.type;
+      break;
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+      *static_cast<int *>(values[i]) = found.ordinal;
+      break;
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+      *static_cast<unsigned *>(values[i]) = found.isManaged;
+      break;
+    }
+  return CUDA_SUCCESS;
+}
+
+static FakeStream *findStream(CUstream stream) {
+  Lock lock(state.mutex);
+  for (auto &known : state.streams)
+    if (known.get() == reinterpret_cast<FakeStream *>(stream))
+      return known.get();
+  return nullptr;
+}
+FAKE cuStreamGetCtx(CUstream stream, CUcontext *context) {
+  FakeStream *known = findStream(stream);
+  if (!known)
+    return kInvalidHandle;
+  *context = known->context;
+  return CUDA_SUCCESS;
+}
+FAKE cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status) {
+  Lock lock(state.mutex);
+  bool isCaptured =
+      stream && reinterpret_cast<FakeStream *>(stream) == state.captured;
+  *status = isCaptured ? CU_STREAM_CAPTURE_STATUS_ACTIVE
+                       : CU_STREAM_CAPTURE_STATUS_NONE;
+  return CUDA_SUCCESS;
+}
+FAKE cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
+  std::swap(*mode, captureMode);
+  return CUDA_SUCCESS;
+}
+
 FAKE cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count,
                         CUjit_option *options, void **values) {
-  if (!isReady())
-    return kInvalidContext;
+  if (CUresult result = enterUnsafe())
+    return result;
   if (std::strncmp(static_cast<const char *>(image), "bad", 3) == 0) {
     if (count == 2 && options[0] == CU_JIT_ERROR_LOG_BUFFER)
       std::snprintf(static_cast<char *>(values[0]),
@@ -118,20 +234,25 @@ FAKE cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count,
                     "ptxas line 7: unknown instruction");
     return kInvalidPtx;
   }
-  *module = reinterpret_cast<CUmodule>(new FakeModule);
+  *module = reinterpret_cast<CUmodule>(new FakeModule{current(), {}});
+  ++state.modules;
   return CUDA_SUCCESS;
 }
 FAKE cuModuleUnload(CUmodule module) {
+  if (CUresult result = enterUnsafe())
+    return result;
   delete reinterpret_cast<FakeModule *>(module);
-  return isReady() ? CUDA_SUCCESS : kInvalidContext;
+  --state.modules;
+  return CUDA_SUCCESS;
 }
 FAKE cuModuleGetFunction(CUfunction *function, CUmodule module,
                          const char *name) {
   std::string entry = name;
   if (entry != "sample_entry" && entry.rfind("attention", 0) != 0)
     return kNotFound;
-  auto *fake = new FakeFunction{entry, 0};
-  reinterpret_cast<FakeModule *>(module)->functions.emplace_back(fake);
+  auto *owner = reinterpret_cast<FakeModule *>(module);
+  auto *fake = new FakeFunction{entry, owner->context, 0};
+  owner->functions.emplace_back(fake);
   *function = reinterpret_cast<CUfunction>(fake);
   return CUDA_SUCCESS;
 }
@@ -154,6 +275,10 @@ FAKE cuLaunchKernel(CUfunction function, unsigned gridX, unsigned, unsigned,
   if (!isReady())
     return kInvalidContext;
   auto *fake = reinterpret_cast<FakeFunction *>(function);
+  FakeStream *known = findStream(stream);
+  if (fake->context != current() || (stream && !known) ||
+      (known && known->context != current()))
+    return kInvalidHandle;
   if (static_cast<int>(sharedBytes) > fake->sharedLimit)
     return kInvalidValue;
   if (fake->entry != "sample_entry") {
@@ -194,15 +319,22 @@ FAKE cuTensorMapEncodeTiled(void *map, CUtensorMapDataType type, uint32_t rank,
 }
 
 FAKE cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes) {
-  if (!isReady())
-    return kInvalidContext;
+  if (CUresult result = enterUnsafe())
+    return result;
   if (bytes > (size_t(1) << 40))
     return kOutOfMemory;
   *pointer = reinterpret_cast<CUdeviceptr>(
       std::aligned_alloc(256, (bytes + 255) / 256 * 256));
+  Lock lock(state.mutex);
+  state.memory[*pointer] = {bytes, CU_MEMORYTYPE_DEVICE, ordinalOf(current()),
+                            false};
   return CUDA_SUCCESS;
 }
 FAKE cuMemFree_v2(CUdeviceptr pointer) {
+  if (CUresult result = enterUnsafe())
+    return result;
+  Lock lock(state.mutex);
+  state.memory.erase(pointer);
   std::free(reinterpret_cast<void *>(pointer));
   return CUDA_SUCCESS;
 }
@@ -242,4 +374,55 @@ FAKE cuEventSynchronize(CUevent) { return CUDA_SUCCESS; }
 FAKE cuEventElapsedTime(float *milliseconds, CUevent, CUevent) {
   *milliseconds = 2;
   return CUDA_SUCCESS;
+}
+
+//===----------------------------------------------------------------------===//
+// For tests
+//===----------------------------------------------------------------------===//
+
+static void *makeStream(int ordinal, bool isPrimary) {
+  Lock lock(state.mutex);
+  state.streams.push_back(std::make_unique<FakeStream>(
+      FakeStream{makeContext(ordinal, isPrimary)}));
+  return state.streams.back().get();
+}
+
+static bool endCapture() {
+  Lock lock(state.mutex);
+  bool isValid = state.captured && state.isCaptureValid;
+  state.captured = nullptr;
+  return isValid;
+}
+
+extern "C" __attribute__((visibility("default"))) const FakeControl *
+fakeControl() {
+  static const FakeControl control = {
+      [](int ordinal) {
+        stack.clear();
+        if (ordinal >= 0)
+          stack.push_back(makeContext(ordinal, true));
+      },
+      [] { return isReady() ? ordinalOf(current()) : -1; },
+      makeStream,
+      [](const void *begin, size_t bytes, unsigned type, int ordinal,
+         bool isManaged) {
+        Lock lock(state.mutex);
+        state.memory[reinterpret_cast<uint64_t>(begin)] = {bytes, type, ordinal,
+                                                           isManaged};
+      },
+      [](const void *begin) {
+        Lock lock(state.mutex);
+        state.memory.erase(reinterpret_cast<uint64_t>(begin));
+      },
+      [](bool isAccessible) { state.isPageable = isAccessible; },
+      [](void *stream) {
+        Lock lock(state.mutex);
+        state.captured = static_cast<FakeStream *>(stream);
+        state.isCaptureValid = true;
+      },
+      endCapture,
+      [] { return state.modules; },
+      [](bool isBroken) { state.isBroken = isBroken; },
+  };
+  return &control;
 }

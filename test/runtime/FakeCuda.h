@@ -8,6 +8,7 @@
 #ifndef ATTN_TEST_RUNTIME_FAKECUDA_H
 #define ATTN_TEST_RUNTIME_FAKECUDA_H
 
+#include <cstddef>
 #include <cstdint>
 
 /// A tensor map as the fake encodes it; 128 bytes like the real one.
@@ -30,5 +31,31 @@ struct FakeLaunch {
   float scale;
   FakeMap map;
 };
+
+/// What a test may do to the driver. There are two GPUs, and each thread starts
+/// without a context.
+struct FakeControl {
+  /// Makes a GPU's primary context current in this thread; none for -1.
+  void (*setCurrent)(int ordinal);
+  int (*getCurrent)();
+  /// A stream of the GPU's primary context, or of another one on it.
+  void *(*makeStream)(int ordinal, bool isPrimary);
+  /// Lets the driver know memory of the test.
+  void (*addMemory)(const void *begin, size_t bytes, unsigned type, int ordinal,
+                    bool isManaged);
+  void (*removeMemory)(const void *begin);
+  /// Whether kernels may read what the driver does not know.
+  void (*setPageable)(bool isAccessible);
+  /// A capture of the stream in global mode, by whichever thread.
+  void (*beginCapture)(void *stream);
+  /// Whether it is still valid.
+  bool (*endCapture)();
+  int (*countModules)();
+  /// From now on no context can be made current.
+  void (*breakContexts)(bool isBroken);
+};
+
+/// Exported as "fakeControl" for dlsym.
+using GetFakeControl = const FakeControl *(*)();
 
 #endif // ATTN_TEST_RUNTIME_FAKECUDA_H

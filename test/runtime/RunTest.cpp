@@ -13,6 +13,7 @@
 
 #include "runtime/Json.h"
 #include "runtime/Launch.h"
+#include "tools/attnc/SpecMatch.h"
 #include "tools/attnc/run/Bench.h"
 #include "tools/attnc/run/Npy.h"
 #include "tools/attnc/run/Run.h"
@@ -38,12 +39,9 @@ std::string readText(const std::string &name) {
 Artifact makeArtifact(const std::string &entry = "attention",
                       const std::string &more = "") {
   Artifact artifact;
-  artifact.spec = R"({"version": 1, "dtype": "f16", "num_qo_heads": 4,
-    "num_kv_heads": 2, "head_dim_qk": 16, "lse": true,
-    "mask": {"kind": "causal", "alignment": "bottom_right"})" +
-                  more + "}";
-  artifact.manifest = fakeAttentionManifest(entry);
+  artifact.spec = kFakeAttentionSpec + more + "}";
   artifact.image = readText("attention.ptx"); // which the fake does not read
+  artifact.manifest = fakeAttentionManifest(entry, artifact.image);
   return artifact;
 }
 
@@ -161,6 +159,41 @@ TEST(Run, ScaleOfTheSpecIsPassed) {
       options.artifact.manifest.find("\"value\": \"softmax_scale\""), 24,
       "\"value\": \"0.25 + 0.0   \"");
   EXPECT_FALSE(runOk(options).isPassed());
+}
+
+/// What the fuzzer starts from must get as far as a launch, or it finds
+/// nothing.
+TEST(Run, SeedsOfTheManifestFuzzerAreManifests) {
+  for (const char *name : {"attention", "sm_80", "sm_90a"}) {
+    std::string text =
+        readText("../../fuzz/manifest/" + std::string(name) + ".json");
+    Expected<attn::runtime::Manifest> manifest =
+        attn::runtime::parseManifest(text);
+    ASSERT_TRUE(bool(manifest)) << name << ": " << manifest.status().message();
+    if (name != std::string("attention"))
+      continue;
+    RunOptions options = makeOptions();
+    options.device = "emulator";
+    options.artifact.manifest = text;
+    Errors errors;
+    options.artifact.spec = readMatchingSpec(options.artifact.spec, "spec",
+                                             manifest->specText, errors);
+    EXPECT_TRUE(errors.empty()) << errors.front();
+    EXPECT_TRUE(runOk(options).isPassed());
+  }
+}
+
+TEST(Run, AnotherBuildsKernelIsRefused) {
+  RunOptions options = makeOptions();
+  options.artifact.image += " ";
+  Expected<RunResult> result = run(options);
+  ASSERT_FALSE(bool(result));
+  EXPECT_EQ(result.status().code(), StatusCode::InvalidArgument);
+  EXPECT_EQ(result.status().message().find(
+                "fake.ptx: expected the file that the manifest was written "
+                "with, of SHA-256 "),
+            0u)
+      << result.status().message();
 }
 
 TEST(Run, SeedsDiffer) {

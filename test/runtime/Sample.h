@@ -8,21 +8,34 @@
 #ifndef ATTN_TEST_RUNTIME_SAMPLE_H
 #define ATTN_TEST_RUNTIME_SAMPLE_H
 
+#include "Seal.h"
+
 #include "runtime/Arguments.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace attn::runtime::test {
 
-/// A small forward kernel: q, k, o and lse of layout bshd, head dimension 64.
-inline std::string sampleManifest() {
+/// What the manifest below says that its PTX is.
+constexpr const char *kSampleImage = ".version 8.6";
+
+/// A small forward kernel of layout bshd, head dimension 64; unsealed.
+inline std::string sampleText() {
   return R"json({
   "manifest_version": 1,
   "name": "sample",
-  "spec": {"version": 1,
+  "spec": {"version": 1, "direction": "forward", "target": "sm_90a",
+           "dtype": "bf16", "dtype_kv": "bf16", "dtype_o": "bf16",
+           "head_dim_qk": 64, "head_dim_vo": 64, "group_size": 2,
+           "layout": "bshd", "lse": true,
            "mask": {"kind": "causal", "alignment": "bottom_right"}},
+  "spec_hash": "@SPEC@",
+  "build_hash": "@BUILD@",
+  "compiler": {"name": "attnc"}, "schedule": {"style": "fa3"},
   "target": "sm_90a", "compute_capability": [9, 0],
   "tensors": {
     "q": {"role": "input", "dtype": "bf16", "dims": ["b", "s", "h", "d"],
@@ -35,7 +48,9 @@ inline std::string sampleManifest() {
           "shape": ["batch", "seqlen_q", "num_qo_heads", "64"],
           "alignment": 16, "stride_alignment": 16},
     "lse": {"role": "output", "dtype": "f32", "dims": ["b", "h", "s"],
-            "shape": ["batch", "num_qo_heads", "seqlen_q"]}},
+            "shape": ["batch", "num_qo_heads", "seqlen_q"]},
+    "v": {"role": "input", "dtype": "bf16", "dims": ["b", "s", "h", "d"],
+          "shape": ["batch", "seqlen_k", "num_kv_heads", "64"]}},
   "scalars": {"softmax_scale": {"type": "f32", "default": "rsqrt(64)"}},
   "constraints": ["num_qo_heads == 2 * num_kv_heads"],
   "kernels": [{
@@ -52,18 +67,30 @@ inline std::string sampleManifest() {
     "block": [384, 1, 1],
     "dynamic_shared_memory": 100000}],
   "cost": {"flops": "4 * batch * num_qo_heads * visible_pairs * 64"},
-  "files": {"ptx": "sample.ptx", "cubin": null}
+  "files": {"ptx": "sample.ptx", "cubin": null, "ptx_sha256": "@PTX@"}
 })json";
 }
 
-/// The sample with the first `from` in its text replaced by `to`.
-inline std::string sampleWith(const std::string &from, const std::string &to) {
-  std::string text = sampleManifest();
-  size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  if (at != std::string::npos)
-    text.replace(at, from.size(), to);
-  return text;
+inline std::string sampleManifest(std::string_view image = kSampleImage) {
+  return seal(sampleText(), image);
+}
+
+/// The sample with the first of each first text replaced by the second.
+inline std::string
+sampleWith(const std::vector<std::pair<std::string, std::string>> &changes,
+           std::string_view image = kSampleImage) {
+  std::string text = sampleText();
+  for (const auto &[from, to] : changes) {
+    size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    if (at != std::string::npos)
+      text.replace(at, from.size(), to);
+  }
+  return seal(text, image);
+}
+inline std::string sampleWith(const std::string &from, const std::string &to,
+                              std::string_view image = kSampleImage) {
+  return sampleWith({{from, to}}, image);
 }
 
 inline Manifest parseSample(const std::string &text = sampleManifest()) {
@@ -97,7 +124,8 @@ inline LaunchInputs sampleInputs(int64_t batch, int64_t queries, int64_t keys) {
   inputs.tensors = {makeTensor("q", 0x10000, {batch, queries, 4, 64}),
                     makeTensor("k", 0x20000, {batch, keys, 2, 64}),
                     makeTensor("o", 0x30000, {batch, queries, 4, 64}),
-                    makeTensor("lse", 0x40000, {batch, 4, queries})};
+                    makeTensor("lse", 0x40000, {batch, 4, queries}),
+                    makeTensor("v", 0x50000, {batch, keys, 2, 64})};
   return inputs;
 }
 

@@ -278,7 +278,8 @@ int Compiler::describe() {
   header.specHash = specHash(canonical);
   header.version = ATTN_VERSION;
   header.fileStem = flags.fileStem.empty() ? result.name : flags.fileStem;
-  header.hasCubin = !result.cubin.empty();
+  header.ptx = result.ptx;
+  header.cubin = result.cubin;
   FailureOr<std::string> manifest = mlir::attn::writeManifest(
       header, target, problemDescription, kernelDescription, module->getLoc());
   if (failed(manifest))

@@ -7,8 +7,7 @@
 
 #include "tools/attnc/SpecCanonical.h"
 
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/SHA256.h"
+#include "runtime/Json.h"
 
 namespace attnc {
 
@@ -85,12 +84,7 @@ json completeSpec(const Spec &spec) {
 }
 
 std::string specHash(const json &canonical) {
-  std::string text =
-      canonical.dump(-1, ' ', false, json::error_handler_t::replace);
-  llvm::ArrayRef<uint8_t> bytes(reinterpret_cast<const uint8_t *>(text.data()),
-                                text.size());
-  return llvm::toHex(llvm::SHA256::hash(bytes), /*LowerCase=*/true)
-      .substr(0, 16);
+  return attn::runtime::hashJson(canonical);
 }
 
 static std::string maskName(const Spec &spec) {

@@ -7,7 +7,7 @@
 
 #include "tools/attnc/SpecFields.h"
 
-#include "codegen/Target/TargetInfo.h"
+#include "codegen/Target/TargetNames.h"
 
 #include <limits>
 
@@ -157,12 +157,10 @@ Row choice(const char *name, T Spec::*member) {
 }
 
 Row target() {
-  std::vector<std::string> names;
-  for (const auto &info : mlir::attn::getTargets())
-    names.push_back(info.name.str());
   return Row("target", FieldType::Choice, Baked::Static)
       .member<std::string>(&Spec::target)
-      .choices(std::move(names))
+      .choices({std::begin(mlir::attn::kTargetNames),
+                std::end(mlir::attn::kTargetNames)})
       .orElse("sm_90a");
 }
 

@@ -7,8 +7,6 @@
 
 #include "tools/attnc/SpecFields.h"
 
-#include "llvm/ADT/StringRef.h"
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -108,9 +106,9 @@ static bool isChoice(const Field &field, const FieldValue &value) {
 }
 
 static bool isIdentifier(const std::string &text) {
-  return !text.empty() && llvm::StringRef(text).find_first_not_of(
+  return !text.empty() && text.find_first_not_of(
                               "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUV"
-                              "WXYZ0123456789_") == llvm::StringRef::npos;
+                              "WXYZ0123456789_") == std::string::npos;
 }
 
 static bool isAcceptable(const Field &field, const FieldValue &value) {
@@ -176,16 +174,33 @@ std::optional<std::string> Field::check(FieldValue &value) const {
   return message;
 }
 
+/// Letters to insert and to delete. A replaced one counts as two, so that
+/// sm_90 is nearer to sm_90a than to sm_80.
+static size_t editDistance(std::string_view from, std::string_view to) {
+  std::vector<size_t> row(to.size() + 1);
+  for (size_t j = 0; j <= to.size(); ++j)
+    row[j] = j;
+  for (size_t i = 0; i < from.size(); ++i) {
+    size_t diagonal = row[0]++;
+    for (size_t j = 0; j < to.size(); ++j) {
+      size_t above = row[j + 1];
+      row[j + 1] = from[i] == to[j] ? diagonal : std::min(above, row[j]) + 1;
+      diagonal = above;
+    }
+  }
+  return row.back();
+}
+
 std::optional<std::string> suggest(std::string_view got,
                                    const std::vector<std::string> &names) {
-  // A replaced letter counts as two slips, so that sm_90 is nearer to sm_90a
-  // than to sm_80. With half of the letters wrong it is a guess, not a slip.
-  llvm::StringRef text(got.data(), got.size());
-  unsigned best = std::min(std::max<size_t>(2, got.size() / 2), got.size()) + 1;
+  // With half of the letters wrong it is a guess, not a slip.
+  size_t best = std::min(std::max<size_t>(2, got.size() / 2), got.size()) + 1;
   std::optional<std::string> nearest;
   for (const std::string &name : names) {
-    unsigned distance =
-        text.edit_distance(name, /*AllowReplacements=*/false, best);
+    // At least the difference of the lengths.
+    if (got.size() >= name.size() + best || name.size() >= got.size() + best)
+      continue;
+    size_t distance = editDistance(got, name);
     if (distance >= best)
       continue;
     nearest = name;

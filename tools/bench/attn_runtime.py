@@ -12,6 +12,9 @@
                   scalars={"softmax_scale": 0.125},
                   stream=torch.cuda.current_stream().cuda_stream)
 
+A kernel may be dropped at any time, also while a stream is captured; a CUDA graph
+that has captured it remains valid.
+
 A tensor is anything with data_ptr(), shape and stride() (PyTorch), or a triple
 (address, sizes, strides in elements). Standard library only. The shared library
 is $ATTN_RUNTIME_LIBRARY, or libattn_runtime.so in build/lib of this checkout.
@@ -118,7 +121,7 @@ def _check(code):
 
 
 class Device:
-    """`name`: auto, cuda, cuda:N or emulator."""
+    """`name`: auto, cuda (the current context's GPU), cuda:N or emulator."""
 
     def __init__(self, name="auto"):
         self._handle = _VOID()
@@ -234,7 +237,9 @@ class Kernel:
 
 
 def load(manifest_path, device=None):
-    """The kernel of a manifest; `device` is a Device, a name, or None."""
+    """The kernel of a manifest; `device` is a Device, a name, or None for the
+    GPU that is current (torch.cuda.set_device), else the first, else the
+    emulator. Tensors and streams of another GPU are refused at the launch."""
     if isinstance(device, str):
         device = Device(device)
     return Kernel(manifest_path, device)

@@ -11,6 +11,7 @@ instruction. Exits with 1 if a mutant is not caught that must be. A compiler may
 import argparse
 import collections
 import concurrent.futures
+import hashlib
 import itertools
 import json
 import pathlib
@@ -85,7 +86,8 @@ def verdict(arguments, manifest, text):
     """('caught' | 'wrong' | 'unseen', the first line of what was said)."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "kernel.json"
-        path.write_text(json.dumps({**manifest, "files": {"ptx": "kernel.ptx", "cubin": None}}))
+        files = {"ptx": "kernel.ptx", "ptx_sha256": hashlib.sha256(text.encode()).hexdigest()}
+        path.write_text(json.dumps({**manifest, "files": files}))
         (pathlib.Path(folder) / "kernel.ptx").write_text(text)
         worst = ("unseen", "")
         for shape, seed in itertools.product(arguments.shape, range(arguments.seeds)):

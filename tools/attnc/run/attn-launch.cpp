@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Launch.h"
+#include "tools/attnc/SpecMatch.h"
 #include "tools/attnc/run/Bench.h"
 #include "tools/attnc/run/IntegerFlag.h"
 #include "tools/attnc/run/Run.h"
@@ -23,6 +24,7 @@ using namespace attnc;
 using attn::runtime::Expected;
 using attn::runtime::Manifest;
 using attn::runtime::readFile;
+using attn::runtime::Status;
 
 namespace {
 struct Flags {
@@ -74,25 +76,37 @@ static void addBenchFlags(CLI::App &verb, Flags &flags) {
                   "what a matrix product reaches on this machine");
 }
 
-static Expected<Artifact> loadArtifact(const Flags &flags) {
-  Artifact artifact;
-  for (auto [path, text] :
-       {std::make_pair(&flags.spec, &artifact.spec),
-        std::make_pair(&flags.manifest, &artifact.manifest)}) {
-    Expected<std::string> content = readFile(*path);
-    if (!content)
-      return content.status();
-    *text = std::move(*content);
-  }
+/// The spec as attnc reads it, checked by the same rules, and the kernel's: a
+/// kernel of another problem would go past the ends of this one's tensors.
+static int readSpec(const Flags &flags, const Manifest &manifest,
+                    Artifact &artifact) {
+  Expected<std::string> text = readFile(flags.spec);
+  if (!text)
+    return reportError(text.status());
+  Errors errors;
+  artifact.spec =
+      readMatchingSpec(*text, flags.spec, manifest.specText, errors);
+  for (const std::string &message : errors)
+    (void)reportError(Status::invalidArgument(message));
+  return errors.empty() ? 0 : 2;
+}
+
+static int loadArtifact(const Flags &flags, Artifact &artifact) {
+  Expected<std::string> text = readFile(flags.manifest);
+  if (!text)
+    return reportError(text.status());
+  artifact.manifest = std::move(*text);
   Expected<Manifest> manifest = attn::runtime::parseManifest(artifact.manifest);
   if (!manifest)
-    return manifest.status();
+    return reportError(manifest.status());
+  if (int code = readSpec(flags, *manifest, artifact))
+    return code;
   Expected<std::string> image =
       attn::runtime::readImage(flags.manifest, *manifest);
   if (!image)
-    return image.status();
+    return reportError(image.status());
   artifact.image = std::move(*image);
-  return artifact;
+  return 0;
 }
 
 int main(int argc, char **argv) {
@@ -111,14 +125,7 @@ int main(int argc, char **argv) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   Artifact loaded;
-  int code = guardVerb(0, [&] {
-    Expected<Artifact> artifact = loadArtifact(flags);
-    if (!artifact)
-      return reportError(artifact.status());
-    loaded = std::move(*artifact);
-    return 0;
-  });
-  if (code)
+  if (int code = guardVerb(0, [&] { return loadArtifact(flags, loaded); }))
     return code;
   if (run->parsed()) {
     flags.run.artifact = std::move(loaded);
