@@ -13,7 +13,8 @@
 //
 // with c = scale * log2(e). The maximum is taken of the raw scores: c is
 // positive and nothing non-linear stands between, so that the scale costs
-// nothing per score.
+// nothing per score. With a softcap, s is tanh(raw * scale / cap), and c is
+// cap * log2(e).
 //
 //===----------------------------------------------------------------------===//
 
@@ -71,11 +72,10 @@ private:
 
   Value convertFloat(Value value, Type element);
   Value sizeOf(AttentionOp::Dim dim);
-  Value memrefOf(unsigned operand);
-  SmallVector<Value> indicesOf(unsigned operand, Value position);
-  AffineMap permutationOf(unsigned operand, AttentionOp::Dim row);
-  Value readTile(unsigned operand, AttentionOp::Dim row, Value position,
-                 VectorType type);
+  SmallVector<Value> indicesOf(AttentionOp::Tensor tensor, Value position);
+  AffineMap permutationOf(AttentionOp::Tensor tensor, AttentionOp::Dim row);
+  Value readTile(AttentionOp::Tensor tensor, AttentionOp::Dim row,
+                 Value position, VectorType type);
   void findVisibleKeys();
   Value scoresOf(Value firstKey);
   Value contract(Value a, Value b, Value accumulator, bool transposeB);
@@ -96,7 +96,7 @@ private:
 
   /// Values of the tile at hand.
   Value seqlenQ, seqlenK, batch, head, keyHead, firstRow, query, lower, upper,
-      zero, numKeyTiles, factor;
+      zero, numKeyTiles, inverseCap, factor;
 };
 
 } // namespace
@@ -112,20 +112,18 @@ Value Tiler::convertFloat(Value value, Type element) {
   return arith::TruncFOp::create(builder, loc, to, value);
 }
 
-Value Tiler::memrefOf(unsigned operand) {
-  return operand < 3 ? op->getOperand(operand) : op.getOuts()[operand - 3];
-}
-
 Value Tiler::sizeOf(AttentionOp::Dim dim) {
-  unsigned operand = dim == AttentionOp::Key ? 1 : 0;
-  return memref::DimOp::create(builder, loc, memrefOf(operand),
-                               op.getOperandDim(operand, dim));
+  auto tensor =
+      dim == AttentionOp::Key ? AttentionOp::KeyTensor : AttentionOp::Query;
+  return memref::DimOp::create(builder, loc, op.getTensor(tensor),
+                               op.getOperandDim(tensor, dim));
 }
 
 /// Where row (or key) `position` of the tile's batch and head starts.
-SmallVector<Value> Tiler::indicesOf(unsigned operand, Value position) {
+SmallVector<Value> Tiler::indicesOf(AttentionOp::Tensor tensor,
+                                    Value position) {
   SmallVector<Value> indices;
-  for (AffineExpr expr : op.getMap(operand).getResults()) {
+  for (AffineExpr expr : op.getMap(tensor).getResults()) {
     if (expr.isFunctionOfDim(AttentionOp::Batch)) {
       indices.push_back(batch);
     } else if (expr.isFunctionOfDim(AttentionOp::Head)) {
@@ -141,30 +139,32 @@ SmallVector<Value> Tiler::indicesOf(unsigned operand, Value position) {
 }
 
 /// The dimensions of `operand` that a tile's rows and columns run along.
-AffineMap Tiler::permutationOf(unsigned operand, AttentionOp::Dim row) {
+AffineMap Tiler::permutationOf(AttentionOp::Tensor tensor,
+                               AttentionOp::Dim row) {
   MLIRContext *context = builder.getContext();
-  AffineMap map = op.getMap(operand);
+  AffineMap map = op.getMap(tensor);
   SmallVector<AffineExpr> results = {
-      getAffineDimExpr(op.getOperandDim(operand, row), context)};
+      getAffineDimExpr(op.getOperandDim(tensor, row), context)};
   for (AttentionOp::Dim column :
        {AttentionOp::HeadDimQK, AttentionOp::HeadDimVO})
     if (map.isFunctionOfDim(column))
       results.push_back(
-          getAffineDimExpr(op.getOperandDim(operand, column), context));
+          getAffineDimExpr(op.getOperandDim(tensor, column), context));
   return AffineMap::get(map.getNumResults(), 0, results, context);
 }
 
-Value Tiler::readTile(unsigned operand, AttentionOp::Dim row, Value position,
-                      VectorType type) {
-  AttentionOp::Dim column =
-      operand == 2 ? AttentionOp::HeadDimVO : AttentionOp::HeadDimQK;
-  int64_t columns = cast<ShapedType>(memrefOf(operand).getType())
-                        .getDimSize(op.getOperandDim(operand, column));
+Value Tiler::readTile(AttentionOp::Tensor tensor, AttentionOp::Dim row,
+                      Value position, VectorType type) {
+  AttentionOp::Dim column = tensor == AttentionOp::ValueTensor
+                                ? AttentionOp::HeadDimVO
+                                : AttentionOp::HeadDimQK;
+  int64_t columns = cast<ShapedType>(op.getTensor(tensor).getType())
+                        .getDimSize(op.getOperandDim(tensor, column));
   Value zero = arith::ConstantOp::create(builder, loc,
                                          builder.getFloatAttr(element, 0.0));
   return vector::TransferReadOp::create(
-      builder, loc, type, memrefOf(operand), indicesOf(operand, position),
-      AffineMapAttr::get(permutationOf(operand, row)), zero, /*mask=*/Value(),
+      builder, loc, type, op.getTensor(tensor), indicesOf(tensor, position),
+      AffineMapAttr::get(permutationOf(tensor, row)), zero, /*mask=*/Value(),
       builder.getBoolArrayAttr({false, columns == type.getDimSize(1)}));
 }
 
@@ -173,7 +173,7 @@ void Tiler::findVisibleKeys() {
   VectorType type = vector({rows}, builder.getIndexType());
   auto band =
       BandOp::create(builder, loc, type, type, firstRow, batch, head, seqlenQ,
-                     seqlenK, /*mask_operands=*/ValueRange(), op.getMaskAttr());
+                     seqlenK, op.getMaskOperands(), op.getMaskAttr());
   lower = band.getLower();
   upper = band.getUpper();
 }
@@ -201,10 +201,16 @@ Value Tiler::contract(Value a, Value b, Value accumulator, bool transposeB) {
 
 /// Scores of the worker's rows with the tile of keys from `firstKey` on.
 Value Tiler::scoresOf(Value firstKey) {
-  Value key =
-      readTile(1, AttentionOp::Key, firstKey, vector({keys, inner}, element));
+  Value key = readTile(AttentionOp::KeyTensor, AttentionOp::Key, firstKey,
+                       vector({keys, inner}, element));
   Value scores = contract(query, key, splat(vector({rows, keys}, softmax), 0.0),
                           /*transposeB=*/true);
+  if (op.getSoftcap()) {
+    Value scaled = arith::MulFOp::create(
+        builder, loc, scores,
+        broadcast(inverseCap, cast<VectorType>(scores.getType())));
+    scores = math::TanhOp::create(builder, loc, scaled);
+  }
   return MaskBandOp::create(builder, loc, scores, firstKey, lower, upper);
 }
 
@@ -242,7 +248,7 @@ std::pair<Value, Value> Tiler::sumWeights(Value maximum) {
   Value sum = vector::MultiDimReductionOp::create(
       builder, loc, weights, loop.getRegionIterArgs()[0],
       ArrayRef<bool>{false, true}, vector::CombiningKind::ADD);
-  Value values = readTile(2, AttentionOp::Key, firstKey,
+  Value values = readTile(AttentionOp::ValueTensor, AttentionOp::Key, firstKey,
                           vector({keys, headDimVO}, element));
   Value applied = contract(convertFloat(weights, element), values,
                            loop.getRegionIterArgs()[1], /*transposeB=*/false);
@@ -263,8 +269,9 @@ void Tiler::writeResults(Value maximum, Value sum, Value accumulator) {
                             broadcastRows(builder, loc, inverse, headDimVO));
   result = convertFloat(result, getElementTypeOrSelf(op.getOutput()));
   vector::TransferWriteOp::create(
-      builder, loc, result, op.getOutput(), indicesOf(3, firstRow),
-      AffineMapAttr::get(permutationOf(3, AttentionOp::Row)),
+      builder, loc, result, op.getOutput(),
+      indicesOf(AttentionOp::Output, firstRow),
+      AffineMapAttr::get(permutationOf(AttentionOp::Output, AttentionOp::Row)),
       builder.getBoolArrayAttr({false, true}));
 
   if (!op.getLse())
@@ -277,16 +284,16 @@ void Tiler::writeResults(Value maximum, Value sum, Value accumulator) {
   Value lse = arith::SelectOp::create(builder, loc, isEmpty,
                                       splat(rowType, -INFINITY), natural);
   vector::TransferWriteOp::create(
-      builder, loc, lse, op.getLse(), indicesOf(4, firstRow),
-      AffineMapAttr::get(permutationOf(4, AttentionOp::Row)),
+      builder, loc, lse, op.getLse(), indicesOf(AttentionOp::Lse, firstRow),
+      AffineMapAttr::get(permutationOf(AttentionOp::Lse, AttentionOp::Row)),
       builder.getBoolArrayAttr({false}));
 }
 
 void Tiler::tileWorker(Value worker) {
   Value offset = arith::MulIOp::create(builder, loc, worker, index(rows));
   firstRow = arith::AddIOp::create(builder, loc, firstRow, offset);
-  query =
-      readTile(0, AttentionOp::Row, firstRow, vector({rows, inner}, element));
+  query = readTile(AttentionOp::Query, AttentionOp::Row, firstRow,
+                   vector({rows, inner}, element));
   findVisibleKeys();
   zero = index(0);
   numKeyTiles = arith::CeilDivUIOp::create(builder, loc, seqlenK, index(keys));
@@ -301,7 +308,13 @@ void Tiler::tile() {
   seqlenK = sizeOf(AttentionOp::Key);
   Value log2e = arith::ConstantOp::create(
       builder, loc, builder.getFloatAttr(softmax, M_LOG2E));
-  factor = arith::MulFOp::create(builder, loc, op.getScale(), log2e);
+  // The last factor before the exponential, and what comes before the tanh.
+  Value last = op.getScale();
+  if (Value softcap = op.getSoftcap()) {
+    inverseCap = arith::DivFOp::create(builder, loc, op.getScale(), softcap);
+    last = softcap;
+  }
+  factor = arith::MulFOp::create(builder, loc, last, log2e);
   Value numQueryTiles = arith::CeilDivUIOp::create(builder, loc, seqlenQ,
                                                    index(schedule.getRows()));
   auto grid =
@@ -320,6 +333,21 @@ void Tiler::tile() {
   op.erase();
 }
 
+/// A group of operands, or a region, that nothing here computes; empty if none.
+static StringRef getUnlowered(AttentionOp op) {
+  if (op.getBias())
+    return "bias";
+  if (op.getSinks())
+    return "sinks";
+  if (!op.getCuSeqlens().empty())
+    return "cu_seqlens";
+  if (op.getSeqused())
+    return "seqused";
+  if (!op.getScoreMod().empty())
+    return "score_mod";
+  return op.getMaskMod().empty() ? "" : "mask_mod";
+}
+
 namespace {
 
 struct AttnTile : attn::impl::AttnTilePassBase<AttnTile> {
@@ -336,8 +364,8 @@ struct AttnTile : attn::impl::AttnTilePassBase<AttnTile> {
             << "expected memrefs, but got tensors; bufferize first";
         return signalPassFailure();
       }
-      if (!op.getModification().empty()) {
-        op.emitOpError() << "expected no modification region: not lowered yet";
+      if (StringRef group = getUnlowered(op); !group.empty()) {
+        op.emitOpError() << "expected no " << group << ": not lowered yet";
         return signalPassFailure();
       }
       OpBuilder builder(op);

@@ -34,14 +34,34 @@ nameDim(AttentionOp op, AttentionOp::Dim dim, bool isKeySide) {
   }
 }
 
-static TensorDescription describeTensor(AttentionOp op, unsigned operand,
-                                        StringRef name, Value value) {
+/// The name of a tensor in specs, manifests and every other interface.
+static StringRef nameTensor(AttentionOp::Tensor tensor) {
+  switch (tensor) {
+  case AttentionOp::Query:
+    return "q";
+  case AttentionOp::KeyTensor:
+    return "k";
+  case AttentionOp::ValueTensor:
+    return "v";
+  case AttentionOp::Output:
+    return "o";
+  case AttentionOp::Lse:
+    return "lse";
+  case AttentionOp::Bias:
+    return "bias";
+  }
+  llvm_unreachable("no other tensor has a map");
+}
+
+static TensorDescription describeTensor(AttentionOp op,
+                                        AttentionOp::Tensor role) {
   TensorDescription tensor;
-  tensor.name = name.str();
-  tensor.isOutput = operand >= 3;
-  tensor.elementType = getElementTypeOrSelf(value.getType());
-  bool isKeySide = operand == 1 || operand == 2;
-  for (AffineExpr expr : op.getMap(operand).getResults())
+  tensor.name = nameTensor(role).str();
+  tensor.isOutput = role == AttentionOp::Output || role == AttentionOp::Lse;
+  tensor.elementType = getElementTypeOrSelf(op.getTensor(role).getType());
+  bool isKeySide =
+      role == AttentionOp::KeyTensor || role == AttentionOp::ValueTensor;
+  for (AffineExpr expr : op.getMap(role).getResults())
     for (unsigned dim = 0; dim < AttentionOp::NumDims; ++dim)
       if (expr.isFunctionOfDim(dim)) {
         auto [dimName, size] =
@@ -79,26 +99,38 @@ CostFormulas mlir::attn::describeCost(AttentionOp op) {
   return cost;
 }
 
+/// The scalars of the op by the names of their fields in a spec.
+static std::vector<ScalarDescription> describeScalars(AttentionOp op) {
+  std::vector<ScalarDescription> scalars;
+  auto add = [&](StringRef name, Value value, std::string defaultValue = "") {
+    if (auto argument = dyn_cast<BlockArgument>(value))
+      scalars.push_back({name.str(), value.getType(), argument.getArgNumber(),
+                         std::move(defaultValue)});
+  };
+  add("softmax_scale", op.getScale(),
+      "rsqrt(" + std::to_string(op.getHeadDimQK()) + ")");
+  if (op.getSoftcap())
+    add("softcap", op.getSoftcap());
+  if (BandMaskInterface mask = op.getMaskAttr())
+    for (auto [name, value] :
+         llvm::zip_equal(mask.getOperandNames(op.getMaskOperands().size()),
+                         op.getMaskOperands()))
+      add(name, value);
+  return scalars;
+}
+
 ProblemDescription mlir::attn::describeProblem(AttentionOp op) {
   ProblemDescription problem;
-  const std::pair<StringRef, Value> operands[] = {{"q", op.getQuery()},
-                                                  {"k", op.getKey()},
-                                                  {"v", op.getValue()},
-                                                  {"o", op.getOutput()},
-                                                  {"lse", op.getLse()}};
-  for (auto [number, operand] : llvm::enumerate(operands)) {
-    if (!operand.second)
-      continue;
-    problem.tensors.push_back(
-        describeTensor(op, number, operand.first, operand.second));
-    describePins(operand.second, problem.tensors.back(), problem.constraints);
+  for (AttentionOp::Tensor tensor : op.getTensors()) {
+    problem.tensors.push_back(describeTensor(op, tensor));
+    describePins(op.getTensor(tensor), problem.tensors.back(),
+                 problem.constraints);
   }
+  problem.scalars = describeScalars(op);
   problem.constraints.insert(
       problem.constraints.begin(),
       "num_qo_heads == " + std::to_string(op.getGroupSize()) +
           " * num_kv_heads");
-  problem.scale = "rsqrt(" + std::to_string(op.getHeadDimQK()) + ")";
-  problem.scaleType = op.getScale().getType();
   problem.cost = describeCost(op);
   problem.schedule = op.getScheduleAttr();
   problem.tiles = "ceildiv(seqlen_q, " +

@@ -59,6 +59,8 @@ public:
 
 private:
   Json writeTensors();
+  std::string nameScalar(Type type);
+  Json writeScalars();
   Json writeSchedule();
   Json writeFiles();
   std::optional<Json> writeKernel();
@@ -102,6 +104,23 @@ Json Writer::writeTensors() {
                             {"stride_alignment", alignment}};
   }
   return tensors;
+}
+
+/// An index is what addresses are computed in.
+std::string Writer::nameScalar(Type type) {
+  if (type.isIndex())
+    return target.isHost() ? "i64" : "i32";
+  return nameType(type);
+}
+
+Json Writer::writeScalars() {
+  Json scalars = Json::object();
+  for (const ScalarDescription &scalar : problem.scalars) {
+    Json &json = scalars[scalar.name] = {{"type", nameScalar(scalar.type)}};
+    if (!scalar.defaultValue.empty())
+      json["default"] = scalar.defaultValue;
+  }
+  return scalars;
 }
 
 Json Writer::writeSchedule() {
@@ -165,12 +184,14 @@ std::optional<Json> Writer::writeArgument(const KernelParameter &parameter) {
     return std::nullopt;
   }
   if (parameter.kind == Kind::Scalar) {
-    if (argument == problem.tensors.size() && parameter.type.isF32())
-      return Json{{"type", "f32"}, {"value", "softmax_scale"}};
+    for (const ScalarDescription &scalar : problem.scalars)
+      if (scalar.argument == argument)
+        return Json{{"type", nameType(parameter.type)}, {"value", scalar.name}};
     if (!kernel.formulas[argument].empty())
       return Json{{"type", nameType(parameter.type)},
                   {"value", nameSizes(kernel.formulas[argument])}};
-    error = "expected no scalar argument but the scale and formulas, but got "
+    error = "expected no scalar argument but those of the op and formulas, but "
+            "got "
             "argument " +
             std::to_string(argument);
     return std::nullopt;
@@ -202,7 +223,7 @@ Json Writer::writeGrid() {
   return {"min(" + problem.tiles + ", " + limit + ")", "1", "1"};
 }
 
-/// What describeHostFunction says, for every tensor; then the scale.
+/// What describeHostFunction says, for every tensor; then the scalars.
 Json Writer::writeHostArguments() {
   Json arguments = Json::array();
   for (const TensorDescription &tensor : problem.tensors) {
@@ -216,8 +237,9 @@ Json Writer::writeHostArguments() {
           {{"type", "i64"},
            {"stride", {{"tensor", tensor.name}, {"dim", dim}}}});
   }
-  arguments.push_back(
-      {{"type", nameType(problem.scaleType)}, {"value", "softmax_scale"}});
+  for (const ScalarDescription &scalar : problem.scalars)
+    arguments.push_back(
+        {{"type", nameScalar(scalar.type)}, {"value", scalar.name}});
   return arguments;
 }
 
@@ -292,9 +314,7 @@ std::optional<Json> Writer::write() {
       {"ptx_isa", isa},
       {"compute_capability", {target.major, target.minor}},
       {"tensors", writeTensors()},
-      {"scalars",
-       {{"softmax_scale",
-         {{"type", nameType(problem.scaleType)}, {"default", problem.scale}}}}},
+      {"scalars", writeScalars()},
       {"constraints", problem.constraints},
       {"kernels", Json::array({std::move(*kernelJson)})},
       {"workspace", {{"bytes", "0"}, {"zeroed", false}}},

@@ -42,12 +42,21 @@ struct CostFormulas {
 };
 CostFormulas describeCost(AttentionOp op);
 
+/// A number that the user passes, or that has a default.
+struct ScalarDescription {
+  std::string name;
+  Type type;
+  /// The argument of the function that it is.
+  unsigned argument = 0;
+  /// A formula; empty if the user must pass a value.
+  std::string defaultValue;
+};
+
 struct ProblemDescription {
   /// In the order of the function's memref arguments.
   std::vector<TensorDescription> tensors;
-  /// The default of the scale, and its type.
-  std::string scale;
-  Type scaleType;
+  /// In the order of the function's arguments behind them.
+  std::vector<ScalarDescription> scalars;
   std::vector<std::string> constraints;
   CostFormulas cost;
   /// Of the grid: tiles of the schedule over the whole problem.
@@ -56,7 +65,7 @@ struct ProblemDescription {
 };
 
 /// Describes an op on memrefs that are arguments of its function, in the order
-/// query, key, value, outs, scale; with its schedule.
+/// query, key, value, outs and then the scalars; with its schedule.
 ProblemDescription describeProblem(AttentionOp op);
 
 struct KernelDescription {

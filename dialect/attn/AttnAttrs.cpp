@@ -21,6 +21,19 @@ static Value broadcastLike(OpBuilder &builder, Location loc, Value scalar,
   return vector::BroadcastOp::create(builder, loc, like.getType(), scalar);
 }
 
+/// The key on the diagonal of a row, `i + o`, plus `distance`; all but the row
+/// is formed in one scalar.
+static Value buildDiagonal(OpBuilder &builder, Location loc,
+                           Alignment alignment, const MaskPosition &at,
+                           Value distance) {
+  if (alignment == Alignment::BottomRight) {
+    Value offset = arith::SubIOp::create(builder, loc, at.seqlenK, at.seqlenQ);
+    distance = arith::AddIOp::create(builder, loc, offset, distance);
+  }
+  return arith::AddIOp::create(builder, loc, at.row,
+                               broadcastLike(builder, loc, distance, at.row));
+}
+
 //===----------------------------------------------------------------------===//
 // CausalAttr
 //===----------------------------------------------------------------------===//
@@ -32,15 +45,107 @@ Value CausalAttr::lower(OpBuilder &, Location, const MaskPosition &,
 
 Value CausalAttr::upper(OpBuilder &builder, Location loc,
                         const MaskPosition &at, ValueRange) const {
-  // i + o + 1, with everything but the row in one scalar.
   Value one = arith::ConstantIndexOp::create(builder, loc, 1);
-  Value shift = one;
-  if (getAlignment() == Alignment::BottomRight) {
-    Value offset = arith::SubIOp::create(builder, loc, at.seqlenK, at.seqlenQ);
-    shift = arith::AddIOp::create(builder, loc, offset, one);
+  return buildDiagonal(builder, loc, getAlignment(), at, one);
+}
+
+//===----------------------------------------------------------------------===//
+// WindowAttr
+//===----------------------------------------------------------------------===//
+
+/// `width`, or `limit` where that is negative: further than any key.
+static Value buildWidth(OpBuilder &builder, Location loc, Value width,
+                        Value limit) {
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value isUnbounded = arith::CmpIOp::create(
+      builder, loc, arith::CmpIPredicate::slt, width, zero);
+  Value bounded = arith::MinSIOp::create(builder, loc, width, limit);
+  return arith::SelectOp::create(builder, loc, isUnbounded, limit, bounded);
+}
+
+/// No two positions of a sequence are further apart.
+static Value buildFurthest(OpBuilder &builder, Location loc,
+                           const MaskPosition &at) {
+  return arith::AddIOp::create(builder, loc, at.seqlenQ, at.seqlenK);
+}
+
+Value WindowAttr::lower(OpBuilder &builder, Location loc,
+                        const MaskPosition &at, ValueRange operands) const {
+  if (!getLeft())
+    return {};
+  Value width = buildWidth(builder, loc, operands.front(),
+                           buildFurthest(builder, loc, at));
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value back = arith::SubIOp::create(builder, loc, zero, width);
+  return buildDiagonal(builder, loc, getAlignment(), at, back);
+}
+
+Value WindowAttr::upper(OpBuilder &builder, Location loc,
+                        const MaskPosition &at, ValueRange operands) const {
+  if (!getRight())
+    return {};
+  Value width = buildWidth(builder, loc, operands.back(),
+                           buildFurthest(builder, loc, at));
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  Value ahead = arith::AddIOp::create(builder, loc, width, one);
+  return buildDiagonal(builder, loc, getAlignment(), at, ahead);
+}
+
+LogicalResult
+WindowAttr::verifyOperands(function_ref<InFlightDiagnostic()> emitError,
+                           TypeRange operands) const {
+  size_t expected = getLeft() + getRight();
+  if (operands.size() == expected &&
+      llvm::all_of(operands, llvm::IsaPred<IndexType>))
+    return success();
+  return emitError() << "expected " << expected << " widths of type index of "
+                     << "the window, but got " << operands.size();
+}
+
+SmallVector<std::string> WindowAttr::getOperandNames(size_t) const {
+  SmallVector<std::string> names;
+  if (getLeft())
+    names.push_back("window_left");
+  if (getRight())
+    names.push_back("window_right");
+  return names;
+}
+
+/// `<bottom_right, left, right>`
+Attribute WindowAttr::parse(AsmParser &parser, Type) {
+  StringRef alignment;
+  bool left = false, right = false;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess() || parser.parseKeyword(&alignment))
+    return {};
+  std::optional<Alignment> parsed = symbolizeAlignment(alignment);
+  if (!parsed) {
+    parser.emitError(loc) << "expected top_left or bottom_right, but got '"
+                          << alignment << "'";
+    return {};
   }
-  return arith::AddIOp::create(builder, loc, at.row,
-                               broadcastLike(builder, loc, shift, at.row));
+  while (succeeded(parser.parseOptionalComma())) {
+    if (!left && !right && succeeded(parser.parseOptionalKeyword("left")))
+      left = true;
+    else if (!right && succeeded(parser.parseOptionalKeyword("right")))
+      right = true;
+    else
+      return parser.emitError(parser.getCurrentLocation())
+                 << "expected left, right or both, in this order",
+             Attribute();
+  }
+  if (parser.parseGreater())
+    return {};
+  return get(parser.getContext(), *parsed, left, right);
+}
+
+void WindowAttr::print(AsmPrinter &printer) const {
+  printer << '<' << stringifyAlignment(getAlignment());
+  if (getLeft())
+    printer << ", left";
+  if (getRight())
+    printer << ", right";
+  printer << '>';
 }
 
 //===----------------------------------------------------------------------===//

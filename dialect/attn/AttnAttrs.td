@@ -44,6 +44,26 @@ def Attn_CausalAttr : Attn_Attr<"Causal", "causal", [
   let assemblyFormat = "`<` $alignment `>`";
 }
 
+def Attn_WindowAttr : Attn_Attr<"Window", "window", [
+    DeclareAttrInterfaceMethods<Attn_BandMaskInterface, ["verifyOperands", "getOperandNames"]>]> {
+  let summary = "a query sees the keys near its own position";
+  let description = [{
+    Query row `i` sees key `j` if and only if
+    `i + o - left <= j <= i + o + right`, with `o` as for `#attn.causal`. The
+    widths that `left` and `right` stand for are operands of the mask, of type
+    index, which a launch knows; a negative one is unbounded. Without its word
+    an end is open, and costs nothing.
+
+    ```mlir
+    #attn.window<bottom_right, left, right>
+    ```
+  }];
+  let parameters = (ins EnumParameter<Attn_Alignment>:$alignment,
+                        DefaultValuedParameter<"bool", "false">:$left,
+                        DefaultValuedParameter<"bool", "false">:$right);
+  let hasCustomAssemblyFormat = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Schedule
 //===----------------------------------------------------------------------===//

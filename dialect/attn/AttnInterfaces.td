@@ -50,6 +50,17 @@ def Attn_BandMaskInterface : AttrInterface<"BandMaskInterface"> {
                            << ", but got " << operands.size();
       }]>,
     InterfaceMethod<
+      "the names of the operands, as launches and specs have them; numbered by "
+      "default",
+      "::llvm::SmallVector<std::string>", "getOperandNames",
+      (ins "size_t":$count), /*methodBody=*/"",
+      /*defaultImplementation=*/[{
+        ::llvm::SmallVector<std::string> names;
+        for (size_t number = 0; number < count; ++number)
+          names.push_back("mask_" + std::to_string(number));
+        return names;
+      }]>,
+    InterfaceMethod<
       "whether an end differs between rows, so that tiles do in length",
       "bool", "dependsOnRow", (ins), /*methodBody=*/"",
       /*defaultImplementation=*/"return true;">,

@@ -20,32 +20,61 @@ Type mlir::attn::getSoftmaxType(Type inputs) {
   return element.isF64() ? element : Float32Type::get(inputs.getContext());
 }
 
-AffineMap AttentionOp::getMap(unsigned operand) {
-  return cast<AffineMapAttr>(getIndexingMaps()[operand]).getValue();
+SmallVector<AttentionOp::Tensor> AttentionOp::getTensors() {
+  SmallVector<Tensor> tensors;
+  for (Tensor tensor : {Query, KeyTensor, ValueTensor, Output, Lse, Bias})
+    if (getTensor(tensor))
+      tensors.push_back(tensor);
+  return tensors;
+}
+
+Value AttentionOp::getTensor(Tensor tensor) {
+  switch (tensor) {
+  case Query:
+    return getQuery();
+  case KeyTensor:
+    return getKey();
+  case ValueTensor:
+    return getValue();
+  case Output:
+    return getOutput();
+  case Lse:
+    return getLse();
+  case Bias:
+    return getBias();
+  }
+  llvm_unreachable("no other tensor has a map");
+}
+
+AffineMap AttentionOp::getMap(Tensor tensor) {
+  SmallVector<Tensor> tensors = getTensors();
+  auto *found = llvm::find(tensors, tensor);
+  assert(found != tensors.end() && "expected a tensor that the op has");
+  return cast<AffineMapAttr>(getIndexingMaps()[found - tensors.begin()])
+      .getValue();
 }
 
 int64_t AttentionOp::getGroupSize() {
-  for (AffineExpr expr : getKeyMap().getResults())
+  for (AffineExpr expr : getMap(KeyTensor).getResults())
     if (auto binary = dyn_cast<AffineBinaryOpExpr>(expr))
       return cast<AffineConstantExpr>(binary.getRHS()).getValue();
   return 1;
 }
 
-unsigned AttentionOp::getOperandDim(unsigned operand, Dim dim) {
-  AffineMap map = getMap(operand);
-  for (auto [index, expr] : llvm::enumerate(map.getResults()))
+unsigned AttentionOp::getOperandDim(Tensor tensor, Dim dim) {
+  for (auto [index, expr] : llvm::enumerate(getMap(tensor).getResults()))
     if (expr.isFunctionOfDim(dim))
       return index;
   llvm_unreachable("verified: the map uses every dim of its operand");
 }
 
-/// Verified: at least one of the two operands has a static extent.
-static int64_t getStaticExtent(AttentionOp op, unsigned first, unsigned second,
+/// Verified: at least one of the two tensors has a static extent.
+static int64_t getStaticExtent(AttentionOp op, AttentionOp::Tensor first,
+                               AttentionOp::Tensor second,
                                AttentionOp::Dim dim) {
-  for (unsigned operand : {first, second}) {
-    Value value = operand < 3 ? op->getOperand(operand) : op.getOutput();
-    int64_t size = cast<ShapedType>(value.getType())
-                       .getDimSize(op.getOperandDim(operand, dim));
+  for (AttentionOp::Tensor tensor : {first, second}) {
+    int64_t size = cast<ShapedType>(op.getTensor(tensor).getType())
+                       .getDimSize(op.getOperandDim(tensor, dim));
     if (ShapedType::isStatic(size))
       return size;
   }
@@ -53,11 +82,11 @@ static int64_t getStaticExtent(AttentionOp op, unsigned first, unsigned second,
 }
 
 int64_t AttentionOp::getHeadDimQK() {
-  return getStaticExtent(*this, 0, 1, HeadDimQK);
+  return getStaticExtent(*this, Query, KeyTensor, HeadDimQK);
 }
 
 int64_t AttentionOp::getHeadDimVO() {
-  return getStaticExtent(*this, 2, 3, HeadDimVO);
+  return getStaticExtent(*this, ValueTensor, Output, HeadDimVO);
 }
 
 void AttentionOp::getEffects(
