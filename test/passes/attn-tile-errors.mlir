@@ -41,10 +41,10 @@ func.func @tensors(%t: !t, %scale: f32) -> !t {
                            overlap = false, rescale_threshold = 0,
                            persistent = false, descending = false>
 !t = memref<?x?x?x16xbf16>
-func.func @modification(%t: !t, %scale: f32) {
-  // expected-error @below {{expected no modification region: not lowered yet}}
+func.func @score_mod(%t: !t, %scale: f32) {
+  // expected-error @below {{expected no score_mod: not lowered yet}}
   attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%scale)
-      outs(%t : !t) schedule(#schedule) maps [#q, #k, #v, #o] {
+      outs(%t : !t) schedule(#schedule) maps [#q, #k, #v, #o] score_mod {
   ^bb0(%score: f32, %b: index, %h: index, %i: index, %j: index):
     attn.yield %score : f32
   }

@@ -74,19 +74,57 @@ func.func @scheduled(%q: memref<?x?x?x64xf64>, %k: memref<?x?x?x64xf64>,
   return
 }
 
-// CHECK-LABEL: @modification
-// CHECK: attn.yield
-func.func @modification(%q: memref<?x?x?x64xbf16>, %k: memref<?x?x?x64xbf16>,
-                        %v: memref<?x?x?x64xbf16>, %o: memref<?x?x?x64xbf16>,
-                        %scale: f32, %slope: f32) {
-  attn.attention query(%q : memref<?x?x?x64xbf16>)
-                 key(%k : memref<?x?x?x64xbf16>)
-                 value(%v : memref<?x?x?x64xbf16>) scale(%scale)
-                 outs(%o : memref<?x?x?x64xbf16>)
-                 maps [#q_bshd, #k_bshd, #v_bshd, #o_bshd] {
-  ^bb0(%score: f32, %b: index, %h: index, %i: index, %j: index):
+// Regions see nothing but their arguments, the captures behind the indices.
+// CHECK-LABEL: @regions
+// CHECK: captures(%{{.*}} : memref<?xf32>)
+// CHECK: score_mod {
+// CHECK: mask_mod {
+func.func @regions(%t: memref<?x?x?x64xbf16>, %scale: f32, %slopes: memref<?xf32>) {
+  attn.attention query(%t : memref<?x?x?x64xbf16>)
+                 key(%t : memref<?x?x?x64xbf16>)
+                 value(%t : memref<?x?x?x64xbf16>) scale(%scale)
+                 outs(%t : memref<?x?x?x64xbf16>)
+                 captures(%slopes : memref<?xf32>)
+                 maps [#q_bshd, #k_bshd, #v_bshd, #o_bshd]
+  score_mod {
+  ^bb0(%score: f32, %b: index, %h: index, %i: index, %j: index, %s: memref<?xf32>):
+    %slope = memref.load %s[%h] : memref<?xf32>
     %biased = arith.addf %score, %slope : f32
     attn.yield %biased : f32
+  } mask_mod {
+  ^bb0(%b: index, %h: index, %i: index, %j: index, %s: memref<?xf32>):
+    %visible = arith.cmpi sle, %j, %i : index
+    attn.yield %visible : i1
   } {tag = "kept"}
+  return
+}
+
+// CHECK-LABEL: @window
+// CHECK: mask(#attn.window<bottom_right, left, right> with %{{.*}}, %{{.*}} : index, index)
+func.func @window(%t: memref<?x?x?x64xbf16>, %scale: f32, %left: index, %right: index) {
+  attn.attention query(%t : memref<?x?x?x64xbf16>)
+                 key(%t : memref<?x?x?x64xbf16>)
+                 value(%t : memref<?x?x?x64xbf16>) scale(%scale)
+                 outs(%t : memref<?x?x?x64xbf16>)
+                 mask(#attn.window<bottom_right, left, right> with %left, %right : index, index)
+                 maps [#q_bshd, #k_bshd, #v_bshd, #o_bshd]
+  return
+}
+
+#bias = affine_map<(b, h, m, n, d, e) -> (0, h, m, n)>
+
+// CHECK-LABEL: @groups
+// CHECK: softcap(%{{.*}} : f32) bias(%{{.*}} : memref<1x?x?x?xf32>) sinks(%{{.*}} : memref<?xf32>) cu_seqlens(%{{.*}}, %{{.*}} : memref<?xi32>, memref<?xi32>) seqused(%{{.*}} : memref<?xi32>)
+func.func @groups(%t: memref<?x?x?x64xbf16>, %scale: f32, %cap: f32,
+                  %bias: memref<1x?x?x?xf32>, %sinks: memref<?xf32>,
+                  %starts: memref<?xi32>, %used: memref<?xi32>) {
+  attn.attention query(%t : memref<?x?x?x64xbf16>)
+                 key(%t : memref<?x?x?x64xbf16>)
+                 value(%t : memref<?x?x?x64xbf16>) scale(%scale)
+                 outs(%t : memref<?x?x?x64xbf16>) softcap(%cap : f32)
+                 bias(%bias : memref<1x?x?x?xf32>) sinks(%sinks : memref<?xf32>)
+                 cu_seqlens(%starts, %starts : memref<?xi32>, memref<?xi32>)
+                 seqused(%used : memref<?xi32>)
+                 maps [#q_bshd, #k_bshd, #v_bshd, #o_bshd, #bias]
   return
 }

@@ -344,9 +344,9 @@ func.func @attention_c9_memrefs(%q: !t, %s: f32) {
 #o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
 !t = memref<?x?x?x64xbf16>
 func.func @attention_c10_arguments(%q: !t, %s: f32) {
-  // expected-error @below {{expected a modification of one block with arguments (f32, index, index, index, index)}}
+  // expected-error @below {{expected a score_mod of one block with arguments ('f32', 'index', 'index', 'index', 'index')}}
   attn.attention query(%q : !t) key(%q : !t) value(%q : !t) scale(%s)
-      outs(%q : !t) maps [#q, #k, #v, #o] {
+      outs(%q : !t) maps [#q, #k, #v, #o] score_mod {
   ^bb0(%score: f32):
     attn.yield %score : f32
   }
@@ -361,9 +361,9 @@ func.func @attention_c10_arguments(%q: !t, %s: f32) {
 #o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
 !t = memref<?x?x?x64xbf16>
 func.func @attention_c10_yield(%q: !t, %s: f32) {
-  // expected-error @below {{expected the modification to yield an f32}}
+  // expected-error @below {{expected the score_mod to yield an 'f32'}}
   attn.attention query(%q : !t) key(%q : !t) value(%q : !t) scale(%s)
-      outs(%q : !t) maps [#q, #k, #v, #o] {
+      outs(%q : !t) maps [#q, #k, #v, #o] score_mod {
   ^bb0(%score: f32, %b: index, %h: index, %i: index, %j: index):
     %visible = arith.cmpi sle, %j, %i : index
     attn.yield %visible : i1
@@ -396,5 +396,181 @@ func.func @attention_c11_zero(%q: !t, %s: f32) {
   // expected-error @below {{expected static and positive head dims}}
   attn.attention query(%q : !t) key(%q : !t) value(%q : !t) scale(%s)
       outs(%q : !t) maps [#q, #k, #v, #o]
+  return
+}
+
+// -----
+
+#q = affine_map<(b, h, m, n, d, e) -> (b, m, h, d)>
+#k = affine_map<(b, h, m, n, d, e) -> (b, n, h, d)>
+#v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
+#o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
+#bias = affine_map<(b, h, m, n, d, e) -> (b, h, m, 0)>
+!t = memref<?x?x?x64xbf16>
+func.func @attention_c4_bias_without_keys(%t: !t, %s: f32, %b: memref<?x?x?x1xf32>) {
+  // expected-error @below {{expected the map of bias to use each of its dims once, but got affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d1, d2, 0)>}}
+  attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%s)
+      outs(%t : !t) bias(%b : memref<?x?x?x1xf32>) maps [#q, #k, #v, #o, #bias]
+  return
+}
+
+// -----
+
+#q = affine_map<(b, h, m, n, d, e) -> (b, m, h, d)>
+#k = affine_map<(b, h, m, n, d, e) -> (b, n, h, d)>
+#v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
+#o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
+#bias = affine_map<(b, h, m, n, d, e) -> (b, d, m, n)>
+!t = memref<?x?x?x64xbf16>
+func.func @attention_c4_bias_head_dim(%t: !t, %s: f32, %b: memref<?x?x?x?xf32>) {
+  // expected-error @below {{expected the map of bias to use each of its dims once, but got affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d4, d2, d3)>}}
+  attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%s)
+      outs(%t : !t) bias(%b : memref<?x?x?x?xf32>) maps [#q, #k, #v, #o, #bias]
+  return
+}
+
+// -----
+
+#q = affine_map<(b, h, m, n, d, e) -> (b, m, h, d)>
+#k = affine_map<(b, h, m, n, d, e) -> (b, n, h, d)>
+#v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
+#o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
+!t = memref<?x?x?x64xbf16>
+func.func @attention_c10_captures(%t: !t, %s: f32, %x: memref<?xf32>) {
+  // expected-error @below {{expected a score_mod of one block with arguments ('f32', 'index', 'index', 'index', 'index', 'memref<?xf32>')}}
+  attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%s)
+      outs(%t : !t) captures(%x : memref<?xf32>) maps [#q, #k, #v, #o] score_mod {
+  ^bb0(%score: f32, %b: index, %h: index, %i: index, %j: index):
+    attn.yield %score : f32
+  }
+  return
+}
+
+// -----
+
+#q = affine_map<(b, h, m, n, d, e) -> (b, m, h, d)>
+#k = affine_map<(b, h, m, n, d, e) -> (b, n, h, d)>
+#v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
+#o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
+!t = memref<?x?x?x64xbf16>
+func.func @attention_c10_mask_mod(%t: !t, %s: f32) {
+  // expected-error @below {{expected the mask_mod to yield an 'i1'}}
+  attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%s)
+      outs(%t : !t)  maps [#q, #k, #v, #o] mask_mod {
+  ^bb0(%b: index, %h: index, %i: index, %j: index):
+    attn.yield %j : index
+  }
+  return
+}
+
+// -----
+
+#q = affine_map<(b, h, m, n, d, e) -> (b, m, h, d)>
+#k = affine_map<(b, h, m, n, d, e) -> (b, n, h, d)>
+#v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
+#o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
+!t = memref<?x?x?x64xbf16>
+func.func @attention_c12_causal(%t: !t, %s: f32, %n: index) {
+  // expected-error @below {{expected no operands of mask #attn.causal<top_left>, but got 1}}
+  attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%s)
+      outs(%t : !t) mask(#attn.causal<top_left> with %n : index) maps [#q, #k, #v, #o]
+  return
+}
+
+// -----
+
+#q = affine_map<(b, h, m, n, d, e) -> (b, m, h, d)>
+#k = affine_map<(b, h, m, n, d, e) -> (b, n, h, d)>
+#v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
+#o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
+!t = memref<?x?x?x64xbf16>
+func.func @attention_c12_window(%t: !t, %s: f32, %n: index) {
+  // expected-error @below {{expected 2 widths of type index of the window, but got 1}}
+  attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%s)
+      outs(%t : !t) mask(#attn.window<top_left, left, right> with %n : index) maps [#q, #k, #v, #o]
+  return
+}
+
+// -----
+
+#q = affine_map<(b, h, m, n, d, e) -> (b, m, h, d)>
+#k = affine_map<(b, h, m, n, d, e) -> (b, n, h, d)>
+#v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
+#o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
+!t = memref<?x?x?x64xbf16>
+func.func @attention_c12_window_types(%t: !t, %s: f32, %n: i32) {
+  // expected-error @below {{expected 1 widths of type index of the window, but got 1}}
+  attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%s)
+      outs(%t : !t) mask(#attn.window<top_left, right> with %n : i32) maps [#q, #k, #v, #o]
+  return
+}
+
+// -----
+
+#q = affine_map<(b, h, m, n, d, e) -> (b, m, h, d)>
+#k = affine_map<(b, h, m, n, d, e) -> (b, n, h, d)>
+#v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
+#o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
+!t = memref<?x?x?x64xbf16>
+func.func @attention_c13_softcap(%t: !t, %s: f32, %c: f64) {
+  // expected-error @below {{expected a softcap of type 'f32', but got 'f64'}}
+  attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%s)
+      outs(%t : !t) softcap(%c : f64) maps [#q, #k, #v, #o]
+  return
+}
+
+// -----
+
+#q = affine_map<(b, h, m, n, d, e) -> (b, m, h, d)>
+#k = affine_map<(b, h, m, n, d, e) -> (b, n, h, d)>
+#v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
+#o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
+!t = memref<?x?x?x64xbf16>
+func.func @attention_c13_sinks(%t: !t, %s: f32, %x: memref<?x?xf32>) {
+  // expected-error @below {{expected sinks to be one dimension of 'f32', but got 'memref<?x?xf32>'}}
+  attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%s)
+      outs(%t : !t) sinks(%x : memref<?x?xf32>) maps [#q, #k, #v, #o]
+  return
+}
+
+// -----
+
+#q = affine_map<(b, h, m, n, d, e) -> (b, m, h, d)>
+#k = affine_map<(b, h, m, n, d, e) -> (b, n, h, d)>
+#v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
+#o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
+!t = memref<?x?x?x64xbf16>
+func.func @attention_c13_cu_seqlens(%t: !t, %s: f32, %x: memref<?xi32>) {
+  // expected-error @below {{expected cu_seqlens of queries and keys, but got 1}}
+  attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%s)
+      outs(%t : !t) cu_seqlens(%x : memref<?xi32>) maps [#q, #k, #v, #o]
+  return
+}
+
+// -----
+
+#q = affine_map<(b, h, m, n, d, e) -> (b, m, h, d)>
+#k = affine_map<(b, h, m, n, d, e) -> (b, n, h, d)>
+#v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
+#o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
+!t = memref<?x?x?x64xbf16>
+func.func @attention_c13_cu_seqlens_type(%t: !t, %s: f32, %x: memref<?xi64>) {
+  // expected-error @below {{expected cu_seqlens to be one dimension of 'i32', but got 'memref<?xi64>'}}
+  attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%s)
+      outs(%t : !t) cu_seqlens(%x, %x : memref<?xi64>, memref<?xi64>) maps [#q, #k, #v, #o]
+  return
+}
+
+// -----
+
+#q = affine_map<(b, h, m, n, d, e) -> (b, m, h, d)>
+#k = affine_map<(b, h, m, n, d, e) -> (b, n, h, d)>
+#v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
+#o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
+!t = memref<?x?x?x64xbf16>
+func.func @attention_c13_seqused(%t: !t, %s: f32, %x: memref<?xf32>) {
+  // expected-error @below {{expected seqused to be one dimension of 'i32', but got 'memref<?xf32>'}}
+  attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%s)
+      outs(%t : !t) seqused(%x : memref<?xf32>) maps [#q, #k, #v, #o]
   return
 }
