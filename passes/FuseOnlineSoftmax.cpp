@@ -11,9 +11,9 @@
 //                                              a * f(m, r) + f(s(i), r) * v(i)
 //                                            }
 //
-// with f(s, r) = exp2(s * c + r). Multiplying by f(m, r) moves what was summed
-// under the old maximum m to the new one, because f(s, g(m)) * f(m, r) is
-// f(s, r) wherever g(m) = -m * c; and where m is still -inf it is 0, as is the
+// with f(s, r) = exp2((s - r) * c). Multiplying by f(m, r) moves what was
+// summed under the old maximum m to the new one, because f(s, g(m)) * f(m, r)
+// is f(s, r) wherever g(m) = m; and where m is still -inf it is 0, as is the
 // sum.
 //
 //===----------------------------------------------------------------------===//
@@ -36,6 +36,7 @@ namespace mlir::attn {
 } // namespace mlir::attn
 
 using namespace mlir;
+using namespace mlir::attn;
 
 namespace {
 
@@ -44,10 +45,10 @@ struct Match {
   scf::ForOp maximumLoop, sumLoop;
   /// Scores as each loop computes them.
   Value maximumScores, sumScores;
-  /// exp2(fma(scores, factor, shift)) in the sum loop.
+  /// exp2((scores - reference) * factor) in the sum loop.
   math::Exp2Op weights;
+  Value reference;
   Value factor;
-  Value shift;
   /// The ops between the loops that depend on the maximum, in order.
   SmallVector<Operation *> between;
 };
@@ -75,25 +76,6 @@ static bool areEquivalent(Value a, Value b, Match &match) {
       llvm::zip(first->getOperands(), second->getOperands()), [&](auto pair) {
         return areEquivalent(std::get<0>(pair), std::get<1>(pair), match);
       });
-}
-
-/// The row vector behind broadcast(shape_cast(row)), or null.
-static Value getBroadcastRow(Value value) {
-  auto broadcast = value.getDefiningOp<vector::BroadcastOp>();
-  if (!broadcast)
-    return {};
-  auto cast = broadcast.getSource().getDefiningOp<vector::ShapeCastOp>();
-  if (!cast || cast.getSourceVectorType().getRank() != 1)
-    return {};
-  return cast.getSource();
-}
-
-/// The scalar behind broadcast(scalar), or null.
-static Value getBroadcastScalar(Value value) {
-  auto broadcast = value.getDefiningOp<vector::BroadcastOp>();
-  if (!broadcast || isa<VectorType>(broadcast.getSourceType()))
-    return {};
-  return broadcast.getSource();
 }
 
 /// Matches `for { m = max(m, scores) }` from -inf on.
@@ -126,27 +108,20 @@ static bool isMaximum(Value value, Value maximum) {
          select.getFalseValue() == maximum;
 }
 
-/// Whether `match.shift` is -maximum * factor: what moves a sum from one
-/// maximum to the next is derived from that.
-static bool isShiftByMaximum(Match &match) {
-  auto negation = match.shift.getDefiningOp<arith::NegFOp>();
-  auto product = negation ? negation.getOperand().getDefiningOp<arith::MulFOp>()
-                          : arith::MulFOp();
-  return product && getBroadcastScalar(product.getRhs()) == match.factor &&
-         isMaximum(product.getLhs(), match.maximumLoop.getResult(0));
-}
-
-/// Matches the weights of the sum loop and what they are made of.
+/// Matches the weights of the sum loop and what they are made of. What moves a
+/// sum from one maximum to the next is derived from their being relative to it.
 static bool matchWeights(Match &match) {
-  for (auto weights : match.sumLoop.getBody()->getOps<math::Exp2Op>()) {
-    auto power = weights.getOperand().getDefiningOp<math::FmaOp>();
-    if (!power || !areEquivalent(match.maximumScores, power.getA(), match))
+  for (auto op : match.sumLoop.getBody()->getOps<math::Exp2Op>()) {
+    std::optional<Weights> weights = Weights::match(op);
+    if (!weights || !areEquivalent(match.maximumScores, weights->scores, match))
       continue;
-    match.weights = weights;
-    match.sumScores = power.getA();
-    match.factor = getBroadcastScalar(power.getB());
-    match.shift = getBroadcastRow(power.getC());
-    return match.factor && match.shift && isShiftByMaximum(match);
+    match.weights = op;
+    match.sumScores = weights->scores;
+    match.reference = weights->reference;
+    match.factor = weights->factor;
+    return isMaximum(match.reference, match.maximumLoop.getResult(0)) &&
+           match.sumLoop.isDefinedOutsideOfLoop(match.reference) &&
+           match.sumLoop.isDefinedOutsideOfLoop(match.factor);
   }
   return false;
 }
@@ -262,43 +237,6 @@ static Value cloneValue(OpBuilder &builder, Value value, Block *scope,
   return mapping.lookup(value);
 }
 
-/// `row` stretched over the columns of `like`, unless that is a row itself.
-static Value broadcastRowLike(OpBuilder &builder, Location loc, Value row,
-                              Type like) {
-  auto type = cast<VectorType>(like);
-  if (type.getRank() == 1)
-    return row;
-  return attn::broadcastRows(builder, loc, row, type.getDimSize(1));
-}
-
-/// Whether a product takes the weights as they are. They are then as exact as
-/// the softmax itself, and rounding the reference must not show.
-static bool hasExactWeights(Match &match) {
-  return llvm::any_of(match.sumLoop.getYieldedValues(), [&](Value yielded) {
-    auto product = yielded.getDefiningOp<vector::ContractionOp>();
-    return product && product.getLhs() == match.weights.getResult();
-  });
-}
-
-/// exp2(maximum * factor + shift): what the sums so far must be multiplied by.
-/// They were summed under maximum * factor as it is rounded. With that, rather
-/// than the exact product, all keys of a row have one reference in the end; the
-/// difference of large scores is otherwise off by half a unit of their last
-/// place, which 16-bit weights hide.
-static Value buildRescale(OpBuilder &builder, Location loc, Match &match,
-                          Value maximum, Value shift) {
-  Value factor = vector::BroadcastOp::create(builder, loc, maximum.getType(),
-                                             match.factor);
-  Value power;
-  if (hasExactWeights(match)) {
-    Value reference = arith::MulFOp::create(builder, loc, maximum, factor);
-    power = arith::AddFOp::create(builder, loc, reference, shift);
-  } else {
-    power = math::FmaOp::create(builder, loc, maximum, factor, shift);
-  }
-  return math::Exp2Op::create(builder, loc, power);
-}
-
 /// The accumulation `yielded` of the sum loop, on top of `rescaled`.
 static Value buildSum(OpBuilder &builder, Location loc, Value yielded,
                       Value rescaled, Block *scope, IRMapping &mapping) {
@@ -339,8 +277,10 @@ static void fuse(Match &match) {
   mapping.map(maximumLoop.getResult(0), newMaximum);
   for (Operation *op : match.between)
     builder.clone(*op, mapping);
-  Value rescale = buildRescale(builder, loc, match, oldMaximum,
-                               mapping.lookupOrDefault(match.shift));
+  // What the sums so far must be multiplied by.
+  Value rescale = Weights{oldMaximum, mapping.lookupOrDefault(match.reference),
+                          match.factor}
+                      .create(builder, loc);
 
   mapping.map(sumLoop.getInductionVar(), fused.getInductionVar());
   SmallVector<Value> results = {newMaximum};

@@ -229,6 +229,26 @@ def AttnRescaleLazilyPass
   ];
 }
 
+def AttnFuseExponentsPass
+    : Pass<"attn-fuse-exponents", "::mlir::gpu::GPUFuncOp"> {
+  let summary = "spend one operation per score on its exponent";
+  let description = [{
+    `exp2((s - r) * c)` with a reference `r` per row becomes
+    `exp2(s * c - r * c)`, one fused multiply-add. What rounding `r * c` does to
+    all weights of a row alike comes out again with their sum, and is too little
+    to show in a weight of 16 bits where the product is at most 2048. Rows
+    beyond that keep the difference; a warp that has none, as it votes, spends
+    nothing per score on it.
+
+    Example: test/passes/attn-fuse-exponents-doctest.mlir
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::attn_gpu::AttnGPUDialect",
+    "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"
+  ];
+}
+
 def AttnSpecializeWarpgroupsPass
     : Pass<"attn-specialize-warpgroups", "::mlir::gpu::GPUFuncOp"> {
   let summary = "split a kernel into a producer and consumers";

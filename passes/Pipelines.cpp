@@ -59,6 +59,8 @@ void attn::buildKernelPipeline(OpPassManager &pm) {
   kernel.addPass(createAttnRescaleLazilyPass());
   // The guard reads tensors anew, so it must find the reads it repeats.
   kernel.addPass(createAttnGuardHiddenValuesPass());
+  // Both of the above write exponentials of differences.
+  kernel.addPass(createAttnFuseExponentsPass());
   kernel.addPass(createAttnAsyncCopiesPass());
   kernel.addPass(createAttnAsyncMatmulsPass());
   kernel.addPass(createAttnSpecializeWarpgroupsPass());

@@ -8,14 +8,13 @@
 // attn.attention  ->  forall (batch, head, query tile) {
 //                       forall (worker) {
 //                         m = for (key tile) { max of scores }
-//                         l, acc = for (key tile) { sums of exp2(s * c - m * c)
-//                         } O = acc / l; LSE = ln 2 * (m * c + log2 l)
+//                         l, acc = for (key tile) { sums of exp2((s - m) * c) }
+//                         O = acc / l; LSE = m * scale + ln 2 * log2 l
 //                       }
 //                     }
 //
 // with c = scale * log2(e). The maximum is taken of the raw scores: c is
-// positive and nothing non-linear stands between, so that one fused
-// multiply-add per score is left.
+// positive and nothing non-linear stands between.
 //
 //===----------------------------------------------------------------------===//
 
@@ -241,7 +240,7 @@ Value Tiler::findMaximum(Value numKeyTiles) {
 /// The sum of each row's weights, and of the weighted values.
 std::pair<Value, Value> Tiler::sumWeights(Value numKeyTiles, Value maximum) {
   Value zero = splat(vector({rows}, softmax), 0.0);
-  Value shift = createShift(builder, loc, maximum, exponent);
+  Value reference = createReference(builder, loc, maximum);
   Value noValues = splat(vector({rows, headDimVO}, softmax), 0.0);
   auto loop = scf::ForOp::create(builder, loc, index(0), numKeyTiles, index(1),
                                  ValueRange{zero, noValues});
@@ -249,10 +248,7 @@ std::pair<Value, Value> Tiler::sumWeights(Value numKeyTiles, Value maximum) {
   builder.setInsertionPointToStart(loop.getBody());
   Value keyTile = loop.getInductionVar();
   Value scores = scoresOf(keyTile);
-  Value power = math::FmaOp::create(
-      builder, loc, scores, broadcast(exponent, vector({rows, keys}, softmax)),
-      broadcastRows(builder, loc, shift, keys));
-  Value weights = math::Exp2Op::create(builder, loc, power);
+  Value weights = Weights{scores, reference, exponent}.create(builder, loc);
   Value sum = vector::MultiDimReductionOp::create(
       builder, loc, weights, loop.getRegionIterArg(0),
       ArrayRef<bool>{false, true}, vector::CombiningKind::ADD);
@@ -286,10 +282,11 @@ void Tiler::writeResults(Value maximum, Value sum, Value accumulator) {
   if (!op.getLse())
     return;
   Value log = math::Log2Op::create(builder, loc, sum);
-  Value inBits = math::FmaOp::create(builder, loc, maximum,
-                                     broadcast(exponent, rowType), log);
-  Value natural =
-      arith::MulFOp::create(builder, loc, inBits, splat(rowType, M_LN2));
+  Value logOfSum =
+      arith::MulFOp::create(builder, loc, log, splat(rowType, M_LN2));
+  // Not in bits: the largest scores times log2(e) are beyond the type.
+  Value natural = math::FmaOp::create(
+      builder, loc, maximum, broadcast(op.getScale(), rowType), logOfSum);
   Value lse = arith::SelectOp::create(builder, loc, isEmpty,
                                       splat(rowType, -INFINITY), natural);
   vector::TransferWriteOp::create(
@@ -318,6 +315,13 @@ void Tiler::tile() {
   Value log2e = arith::ConstantOp::create(
       builder, loc, builder.getFloatAttr(softmax, M_LOG2E));
   exponent = arith::MulFOp::create(builder, loc, op.getScale(), log2e);
+  // Infinity times a difference of 0 would be NaN.
+  APFloat largest =
+      APFloat::getLargest(cast<FloatType>(softmax).getFloatSemantics());
+  exponent = arith::MinNumFOp::create(
+      builder, loc, exponent,
+      arith::ConstantOp::create(builder, loc,
+                                FloatAttr::get(softmax, largest)));
   Value numQueryTiles = arith::CeilDivUIOp::create(builder, loc, seqlenQ,
                                                    index(schedule.getRows()));
   SmallVector<OpFoldResult> bounds = {sizeOf(AttentionOp::Batch),

@@ -3,8 +3,8 @@
 // CHECK-LABEL: @fuse
 // CHECK: %[[R:[^ ]*]]:2 = scf.for {{.*}} iter_args(%[[OLD:[^ ]*]] = %{{.*}}, %[[SUM:[^ ]*]] = %{{.*}})
 // CHECK:   %[[MAX:[^ ]*]] = vector.multi_reduction <maxnumf>, %[[SCORES:[^ ]*]], %[[OLD]]
-// CHECK:   %[[SHIFT:[^ ]*]] = arith.negf
-// CHECK:   %[[POWER:[^ ]*]] = math.fma %[[OLD]], %{{.*}}, %[[SHIFT]]
+// CHECK:   %[[GROWTH:[^ ]*]] = arith.subf %[[OLD]], %[[MAX]]
+// CHECK:   %[[POWER:[^ ]*]] = arith.mulf %[[GROWTH]]
 // CHECK:   %[[RESCALE:[^ ]*]] = math.exp2 %[[POWER]]
 // CHECK:   arith.mulf %[[SUM]], %[[RESCALE]]
 // CHECK: return %[[R]]#0, %[[R]]#1
@@ -20,15 +20,13 @@ func.func @fuse(%s: memref<16x?xf32>, %n: index, %c: f32)
     %next = vector.multi_reduction <maxnumf>, %scores, %m [1] : vector<16x8xf32> to vector<16xf32>
     scf.yield %next : vector<16xf32>
   }
-  %factor = vector.broadcast %c : f32 to vector<16xf32>
-  %scaled = arith.mulf %max, %factor : vector<16xf32>
-  %shift = arith.negf %scaled : vector<16xf32>
   %sum = scf.for %j = %c0 to %n step %c1 iter_args(%l = %zero) -> (vector<16xf32>) {
     %scores = vector.transfer_read %s[%c0, %j], %pad : memref<16x?xf32>, vector<16x8xf32>
+    %column = vector.shape_cast %max : vector<16xf32> to vector<16x1xf32>
+    %references = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
+    %differences = arith.subf %scores, %references : vector<16x8xf32>
     %factors = vector.broadcast %c : f32 to vector<16x8xf32>
-    %column = vector.shape_cast %shift : vector<16xf32> to vector<16x1xf32>
-    %shifts = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
-    %power = math.fma %scores, %factors, %shifts : vector<16x8xf32>
+    %power = arith.mulf %differences, %factors : vector<16x8xf32>
     %weights = math.exp2 %power : vector<16x8xf32>
     %next = vector.multi_reduction <add>, %weights, %l [1] : vector<16x8xf32> to vector<16xf32>
     scf.yield %next : vector<16xf32>

@@ -18,15 +18,13 @@ func.func @negative_not_linear(%s: memref<16x?xf32>, %n: index, %c: f32)
     %next = vector.multi_reduction <maxnumf>, %scores, %m [1] : vector<16x8xf32> to vector<16xf32>
     scf.yield %next : vector<16xf32>
   }
-  %factor = vector.broadcast %c : f32 to vector<16xf32>
-  %scaled = arith.mulf %max, %factor : vector<16xf32>
-  %shift = arith.negf %scaled : vector<16xf32>
   %sum = scf.for %j = %c0 to %n step %c1 iter_args(%l = %zero) -> (vector<16xf32>) {
     %scores = vector.transfer_read %s[%c0, %j], %pad : memref<16x?xf32>, vector<16x8xf32>
+    %column = vector.shape_cast %max : vector<16xf32> to vector<16x1xf32>
+    %references = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
+    %differences = arith.subf %scores, %references : vector<16x8xf32>
     %factors = vector.broadcast %c : f32 to vector<16x8xf32>
-    %column = vector.shape_cast %shift : vector<16xf32> to vector<16x1xf32>
-    %shifts = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
-    %power = math.fma %scores, %factors, %shifts : vector<16x8xf32>
+    %power = arith.mulf %differences, %factors : vector<16x8xf32>
     %weights = math.exp2 %power : vector<16x8xf32>
     %squares = arith.mulf %weights, %weights : vector<16x8xf32>
     %next = vector.multi_reduction <add>, %squares, %l [1] : vector<16x8xf32> to vector<16xf32>
@@ -52,15 +50,13 @@ func.func @negative_other_bounds(%s: memref<16x?xf32>, %n: index, %c: f32)
     %next = vector.multi_reduction <maxnumf>, %scores, %m [1] : vector<16x8xf32> to vector<16xf32>
     scf.yield %next : vector<16xf32>
   }
-  %factor = vector.broadcast %c : f32 to vector<16xf32>
-  %scaled = arith.mulf %max, %factor : vector<16xf32>
-  %shift = arith.negf %scaled : vector<16xf32>
   %sum = scf.for %j = %c1 to %n step %c1 iter_args(%l = %zero) -> (vector<16xf32>) {
     %scores = vector.transfer_read %s[%c0, %j], %pad : memref<16x?xf32>, vector<16x8xf32>
+    %column = vector.shape_cast %max : vector<16xf32> to vector<16x1xf32>
+    %references = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
+    %differences = arith.subf %scores, %references : vector<16x8xf32>
     %factors = vector.broadcast %c : f32 to vector<16x8xf32>
-    %column = vector.shape_cast %shift : vector<16xf32> to vector<16x1xf32>
-    %shifts = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
-    %power = math.fma %scores, %factors, %shifts : vector<16x8xf32>
+    %power = arith.mulf %differences, %factors : vector<16x8xf32>
     %weights = math.exp2 %power : vector<16x8xf32>
     %next = vector.multi_reduction <add>, %weights, %l [1] : vector<16x8xf32> to vector<16xf32>
     scf.yield %next : vector<16xf32>
@@ -85,15 +81,13 @@ func.func @negative_other_scores(%s: memref<16x?xf32>, %t: memref<16x?xf32>, %n:
     %next = vector.multi_reduction <maxnumf>, %scores, %m [1] : vector<16x8xf32> to vector<16xf32>
     scf.yield %next : vector<16xf32>
   }
-  %factor = vector.broadcast %c : f32 to vector<16xf32>
-  %scaled = arith.mulf %max, %factor : vector<16xf32>
-  %shift = arith.negf %scaled : vector<16xf32>
   %sum = scf.for %j = %c0 to %n step %c1 iter_args(%l = %zero) -> (vector<16xf32>) {
     %scores = vector.transfer_read %t[%c0, %j], %pad : memref<16x?xf32>, vector<16x8xf32>
+    %column = vector.shape_cast %max : vector<16xf32> to vector<16x1xf32>
+    %references = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
+    %differences = arith.subf %scores, %references : vector<16x8xf32>
     %factors = vector.broadcast %c : f32 to vector<16x8xf32>
-    %column = vector.shape_cast %shift : vector<16xf32> to vector<16x1xf32>
-    %shifts = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
-    %power = math.fma %scores, %factors, %shifts : vector<16x8xf32>
+    %power = arith.mulf %differences, %factors : vector<16x8xf32>
     %weights = math.exp2 %power : vector<16x8xf32>
     %next = vector.multi_reduction <add>, %weights, %l [1] : vector<16x8xf32> to vector<16xf32>
     scf.yield %next : vector<16xf32>
@@ -101,13 +95,13 @@ func.func @negative_other_scores(%s: memref<16x?xf32>, %t: memref<16x?xf32>, %n:
   return %max, %sum : vector<16xf32>, vector<16xf32>
 }
 
-// A shift that is not the maximum does not say how to rescale.
-// CHECK-LABEL: @negative_other_shift
+// A reference that is not the maximum does not say how to rescale.
+// CHECK-LABEL: @negative_other_reference
 // CHECK: scf.for
 // CHECK: vector.multi_reduction <maxnumf>
 // CHECK: scf.for
 // CHECK: vector.multi_reduction <add>
-func.func @negative_other_shift(%s: memref<16x?xf32>, %n: index, %c: f32)
+func.func @negative_other_reference(%s: memref<16x?xf32>, %n: index, %c: f32)
     -> (vector<16xf32>, vector<16xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -119,15 +113,13 @@ func.func @negative_other_shift(%s: memref<16x?xf32>, %n: index, %c: f32)
     %next = vector.multi_reduction <maxnumf>, %scores, %m [1] : vector<16x8xf32> to vector<16xf32>
     scf.yield %next : vector<16xf32>
   }
-  %factor = vector.broadcast %c : f32 to vector<16xf32>
-  %scaled = arith.mulf %none, %factor : vector<16xf32>
-  %shift = arith.negf %scaled : vector<16xf32>
   %sum = scf.for %j = %c0 to %n step %c1 iter_args(%l = %zero) -> (vector<16xf32>) {
     %scores = vector.transfer_read %s[%c0, %j], %pad : memref<16x?xf32>, vector<16x8xf32>
+    %column = vector.shape_cast %none : vector<16xf32> to vector<16x1xf32>
+    %references = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
+    %differences = arith.subf %scores, %references : vector<16x8xf32>
     %factors = vector.broadcast %c : f32 to vector<16x8xf32>
-    %column = vector.shape_cast %shift : vector<16xf32> to vector<16x1xf32>
-    %shifts = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
-    %power = math.fma %scores, %factors, %shifts : vector<16x8xf32>
+    %power = arith.mulf %differences, %factors : vector<16x8xf32>
     %weights = math.exp2 %power : vector<16x8xf32>
     %next = vector.multi_reduction <add>, %weights, %l [1] : vector<16x8xf32> to vector<16xf32>
     scf.yield %next : vector<16xf32>
@@ -135,12 +127,13 @@ func.func @negative_other_shift(%s: memref<16x?xf32>, %n: index, %c: f32)
   return %max, %sum : vector<16xf32>, vector<16xf32>
 }
 
-// CHECK-LABEL: @negative_other_factor
+// A factor of the tile says nothing of the tiles before.
+// CHECK-LABEL: @negative_factor_from_the_loop
 // CHECK: scf.for
 // CHECK: vector.multi_reduction <maxnumf>
 // CHECK: scf.for
 // CHECK: vector.multi_reduction <add>
-func.func @negative_other_factor(%s: memref<16x?xf32>, %n: index, %c: f32, %d: f32)
+func.func @negative_factor_from_the_loop(%s: memref<16x?xf32>, %n: index, %t: memref<?xf32>)
     -> (vector<16xf32>, vector<16xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -152,15 +145,48 @@ func.func @negative_other_factor(%s: memref<16x?xf32>, %n: index, %c: f32, %d: f
     %next = vector.multi_reduction <maxnumf>, %scores, %m [1] : vector<16x8xf32> to vector<16xf32>
     scf.yield %next : vector<16xf32>
   }
-  %factor = vector.broadcast %d : f32 to vector<16xf32>
-  %scaled = arith.mulf %max, %factor : vector<16xf32>
-  %shift = arith.negf %scaled : vector<16xf32>
   %sum = scf.for %j = %c0 to %n step %c1 iter_args(%l = %zero) -> (vector<16xf32>) {
     %scores = vector.transfer_read %s[%c0, %j], %pad : memref<16x?xf32>, vector<16x8xf32>
+    %column = vector.shape_cast %max : vector<16xf32> to vector<16x1xf32>
+    %references = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
+    %differences = arith.subf %scores, %references : vector<16x8xf32>
+    %c = memref.load %t[%j] : memref<?xf32>
     %factors = vector.broadcast %c : f32 to vector<16x8xf32>
-    %column = vector.shape_cast %shift : vector<16xf32> to vector<16x1xf32>
-    %shifts = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
-    %power = math.fma %scores, %factors, %shifts : vector<16x8xf32>
+    %power = arith.mulf %differences, %factors : vector<16x8xf32>
+    %weights = math.exp2 %power : vector<16x8xf32>
+    %next = vector.multi_reduction <add>, %weights, %l [1] : vector<16x8xf32> to vector<16xf32>
+    scf.yield %next : vector<16xf32>
+  }
+  return %max, %sum : vector<16xf32>, vector<16xf32>
+}
+
+// Nor does a reference that is made from the maximum there.
+// CHECK-LABEL: @negative_reference_from_the_loop
+// CHECK: scf.for
+// CHECK: vector.multi_reduction <maxnumf>
+// CHECK: scf.for
+// CHECK: vector.multi_reduction <add>
+func.func @negative_reference_from_the_loop(%s: memref<16x?xf32>, %n: index, %c: f32)
+    -> (vector<16xf32>, vector<16xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %pad = arith.constant 0.0 : f32
+  %none = arith.constant dense<0xFF800000> : vector<16xf32>
+  %zero = arith.constant dense<0.0> : vector<16xf32>
+  %max = scf.for %j = %c0 to %n step %c1 iter_args(%m = %none) -> (vector<16xf32>) {
+    %scores = vector.transfer_read %s[%c0, %j], %pad : memref<16x?xf32>, vector<16x8xf32>
+    %next = vector.multi_reduction <maxnumf>, %scores, %m [1] : vector<16x8xf32> to vector<16xf32>
+    scf.yield %next : vector<16xf32>
+  }
+  %sum = scf.for %j = %c0 to %n step %c1 iter_args(%l = %zero) -> (vector<16xf32>) {
+    %scores = vector.transfer_read %s[%c0, %j], %pad : memref<16x?xf32>, vector<16x8xf32>
+    %empty = arith.cmpf oeq, %max, %none : vector<16xf32>
+    %reference = arith.select %empty, %zero, %max : vector<16xi1>, vector<16xf32>
+    %column = vector.shape_cast %reference : vector<16xf32> to vector<16x1xf32>
+    %references = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
+    %differences = arith.subf %scores, %references : vector<16x8xf32>
+    %factors = vector.broadcast %c : f32 to vector<16x8xf32>
+    %power = arith.mulf %differences, %factors : vector<16x8xf32>
     %weights = math.exp2 %power : vector<16x8xf32>
     %next = vector.multi_reduction <add>, %weights, %l [1] : vector<16x8xf32> to vector<16xf32>
     scf.yield %next : vector<16xf32>
@@ -186,15 +212,13 @@ func.func @negative_sum_from_1(%s: memref<16x?xf32>, %n: index, %c: f32)
     %next = vector.multi_reduction <maxnumf>, %scores, %m [1] : vector<16x8xf32> to vector<16xf32>
     scf.yield %next : vector<16xf32>
   }
-  %factor = vector.broadcast %c : f32 to vector<16xf32>
-  %scaled = arith.mulf %max, %factor : vector<16xf32>
-  %shift = arith.negf %scaled : vector<16xf32>
   %sum = scf.for %j = %c0 to %n step %c1 iter_args(%l = %zero) -> (vector<16xf32>) {
     %scores = vector.transfer_read %s[%c0, %j], %pad : memref<16x?xf32>, vector<16x8xf32>
+    %column = vector.shape_cast %max : vector<16xf32> to vector<16x1xf32>
+    %references = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
+    %differences = arith.subf %scores, %references : vector<16x8xf32>
     %factors = vector.broadcast %c : f32 to vector<16x8xf32>
-    %column = vector.shape_cast %shift : vector<16xf32> to vector<16x1xf32>
-    %shifts = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
-    %power = math.fma %scores, %factors, %shifts : vector<16x8xf32>
+    %power = arith.mulf %differences, %factors : vector<16x8xf32>
     %weights = math.exp2 %power : vector<16x8xf32>
     %next = vector.multi_reduction <add>, %weights, %l [1] : vector<16x8xf32> to vector<16xf32>
     scf.yield %next : vector<16xf32>
@@ -219,15 +243,13 @@ func.func @negative_maximum_from_0(%s: memref<16x?xf32>, %n: index, %c: f32)
     %next = vector.multi_reduction <maxnumf>, %scores, %m [1] : vector<16x8xf32> to vector<16xf32>
     scf.yield %next : vector<16xf32>
   }
-  %factor = vector.broadcast %c : f32 to vector<16xf32>
-  %scaled = arith.mulf %max, %factor : vector<16xf32>
-  %shift = arith.negf %scaled : vector<16xf32>
   %sum = scf.for %j = %c0 to %n step %c1 iter_args(%l = %zero) -> (vector<16xf32>) {
     %scores = vector.transfer_read %s[%c0, %j], %pad : memref<16x?xf32>, vector<16x8xf32>
+    %column = vector.shape_cast %max : vector<16xf32> to vector<16x1xf32>
+    %references = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
+    %differences = arith.subf %scores, %references : vector<16x8xf32>
     %factors = vector.broadcast %c : f32 to vector<16x8xf32>
-    %column = vector.shape_cast %shift : vector<16xf32> to vector<16x1xf32>
-    %shifts = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
-    %power = math.fma %scores, %factors, %shifts : vector<16x8xf32>
+    %power = arith.mulf %differences, %factors : vector<16x8xf32>
     %weights = math.exp2 %power : vector<16x8xf32>
     %next = vector.multi_reduction <add>, %weights, %l [1] : vector<16x8xf32> to vector<16xf32>
     scf.yield %next : vector<16xf32>
@@ -255,15 +277,13 @@ func.func @negative_write_between(%s: memref<16x?xf32>, %n: index, %c: f32)
     scf.yield %next : vector<16xf32>
   }
   memref.store %pad, %s[%c0, %c0] : memref<16x?xf32>
-  %factor = vector.broadcast %c : f32 to vector<16xf32>
-  %scaled = arith.mulf %max, %factor : vector<16xf32>
-  %shift = arith.negf %scaled : vector<16xf32>
   %sum = scf.for %j = %c0 to %n step %c1 iter_args(%l = %zero) -> (vector<16xf32>) {
     %scores = vector.transfer_read %s[%c0, %j], %pad : memref<16x?xf32>, vector<16x8xf32>
+    %column = vector.shape_cast %max : vector<16xf32> to vector<16x1xf32>
+    %references = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
+    %differences = arith.subf %scores, %references : vector<16x8xf32>
     %factors = vector.broadcast %c : f32 to vector<16x8xf32>
-    %column = vector.shape_cast %shift : vector<16xf32> to vector<16x1xf32>
-    %shifts = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
-    %power = math.fma %scores, %factors, %shifts : vector<16x8xf32>
+    %power = arith.mulf %differences, %factors : vector<16x8xf32>
     %weights = math.exp2 %power : vector<16x8xf32>
     %next = vector.multi_reduction <add>, %weights, %l [1] : vector<16x8xf32> to vector<16xf32>
     scf.yield %next : vector<16xf32>
@@ -288,16 +308,14 @@ func.func @negative_write_in_loop(%s: memref<16x?xf32>, %n: index, %c: f32, %t: 
     %next = vector.multi_reduction <maxnumf>, %scores, %m [1] : vector<16x8xf32> to vector<16xf32>
     scf.yield %next : vector<16xf32>
   }
-  %factor = vector.broadcast %c : f32 to vector<16xf32>
-  %scaled = arith.mulf %max, %factor : vector<16xf32>
-  %shift = arith.negf %scaled : vector<16xf32>
   %sum = scf.for %j = %c0 to %n step %c1 iter_args(%l = %zero) -> (vector<16xf32>) {
     %scores = vector.transfer_read %s[%c0, %j], %pad : memref<16x?xf32>, vector<16x8xf32>
     %factors = vector.broadcast %c : f32 to vector<16x8xf32>
     memref.store %c, %t[%j] : memref<?xf32>
-    %column = vector.shape_cast %shift : vector<16xf32> to vector<16x1xf32>
-    %shifts = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
-    %power = math.fma %scores, %factors, %shifts : vector<16x8xf32>
+    %column = vector.shape_cast %max : vector<16xf32> to vector<16x1xf32>
+    %references = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
+    %differences = arith.subf %scores, %references : vector<16x8xf32>
+    %power = arith.mulf %differences, %factors : vector<16x8xf32>
     %weights = math.exp2 %power : vector<16x8xf32>
     %next = vector.multi_reduction <add>, %weights, %l [1] : vector<16x8xf32> to vector<16xf32>
     scf.yield %next : vector<16xf32>
@@ -328,15 +346,13 @@ func.func @negative_maximum_used_between(%s: memref<16x?xf32>, %n: index, %c: f3
   } else {
     scf.yield %none : vector<16xf32>
   }
-  %factor = vector.broadcast %c : f32 to vector<16xf32>
-  %scaled = arith.mulf %max, %factor : vector<16xf32>
-  %shift = arith.negf %scaled : vector<16xf32>
   %sum = scf.for %j = %c0 to %n step %c1 iter_args(%l = %zero) -> (vector<16xf32>) {
     %scores = vector.transfer_read %s[%c0, %j], %pad : memref<16x?xf32>, vector<16x8xf32>
+    %column = vector.shape_cast %max : vector<16xf32> to vector<16x1xf32>
+    %references = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
+    %differences = arith.subf %scores, %references : vector<16x8xf32>
     %factors = vector.broadcast %c : f32 to vector<16x8xf32>
-    %column = vector.shape_cast %shift : vector<16xf32> to vector<16x1xf32>
-    %shifts = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
-    %power = math.fma %scores, %factors, %shifts : vector<16x8xf32>
+    %power = arith.mulf %differences, %factors : vector<16x8xf32>
     %weights = math.exp2 %power : vector<16x8xf32>
     %next = vector.multi_reduction <add>, %weights, %l [1] : vector<16x8xf32> to vector<16xf32>
     scf.yield %next : vector<16xf32>

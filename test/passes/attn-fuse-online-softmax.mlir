@@ -4,7 +4,7 @@
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
 
-// A maximum of -inf may be replaced by 0 in the shift.
+// A maximum of -inf may be replaced by 0 in the reference.
 // CHECK-LABEL: @row_that_sees_nothing
 // CHECK: %[[MAX:[^ ]*]] = vector.multi_reduction <maxnumf>
 // CHECK: %[[EMPTY:[^ ]*]] = arith.cmpf oeq, %[[MAX]]
@@ -22,17 +22,15 @@ func.func @row_that_sees_nothing(%s: memref<16x?xf32>, %n: index, %c: f32)
     %next = vector.multi_reduction <maxnumf>, %scores, %m [1] : vector<16x8xf32> to vector<16xf32>
     scf.yield %next : vector<16xf32>
   }
-  %factor = vector.broadcast %c : f32 to vector<16xf32>
   %empty = arith.cmpf oeq, %max, %none : vector<16xf32>
   %reference = arith.select %empty, %zero, %max : vector<16xi1>, vector<16xf32>
-  %scaled = arith.mulf %reference, %factor : vector<16xf32>
-  %shift = arith.negf %scaled : vector<16xf32>
   %sum = scf.for %j = %c0 to %n step %c1 iter_args(%l = %zero) -> (vector<16xf32>) {
     %scores = vector.transfer_read %s[%c0, %j], %pad : memref<16x?xf32>, vector<16x8xf32>
+    %column = vector.shape_cast %reference : vector<16xf32> to vector<16x1xf32>
+    %references = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
+    %differences = arith.subf %scores, %references : vector<16x8xf32>
     %factors = vector.broadcast %c : f32 to vector<16x8xf32>
-    %column = vector.shape_cast %shift : vector<16xf32> to vector<16x1xf32>
-    %shifts = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
-    %power = math.fma %scores, %factors, %shifts : vector<16x8xf32>
+    %power = arith.mulf %differences, %factors : vector<16x8xf32>
     %weights = math.exp2 %power : vector<16x8xf32>
     %next = vector.multi_reduction <add>, %weights, %l [1] : vector<16x8xf32> to vector<16xf32>
     scf.yield %next : vector<16xf32>
@@ -40,14 +38,10 @@ func.func @row_that_sees_nothing(%s: memref<16x?xf32>, %n: index, %c: f32)
   return %max, %sum : vector<16xf32>, vector<16xf32>
 }
 
-// The product with the values is rescaled too. Where it takes the weights as
-// they are, the old reference is rounded as it was when they were summed.
+// The product with the values is rescaled too.
 // CHECK-LABEL: @weighted_values
 // CHECK: scf.for
-// CHECK: %[[SHIFT:[^ ]*]] = arith.negf
-// CHECK: %[[OLD:[^ ]*]] = arith.mulf
-// CHECK: %[[POWER:[^ ]*]] = arith.addf %[[OLD]], %[[SHIFT]]
-// CHECK: %[[RESCALE:[^ ]*]] = math.exp2 %[[POWER]] : vector<16xf32>
+// CHECK: %[[RESCALE:[^ ]*]] = math.exp2 %{{.*}} : vector<16xf32>
 // CHECK: %[[COLUMN:[^ ]*]] = vector.shape_cast %[[RESCALE]]
 // CHECK: %[[ROWS:[^ ]*]] = vector.broadcast %[[COLUMN]]
 // CHECK: %[[SCALED:[^ ]*]] = arith.mulf %{{.*}}, %[[ROWS]]
@@ -64,15 +58,13 @@ func.func @weighted_values(%s: memref<16x?xf32>, %n: index, %c: f32, %v: vector<
     %next = vector.multi_reduction <maxnumf>, %scores, %m [1] : vector<16x8xf32> to vector<16xf32>
     scf.yield %next : vector<16xf32>
   }
-  %factor = vector.broadcast %c : f32 to vector<16xf32>
-  %scaled = arith.mulf %max, %factor : vector<16xf32>
-  %shift = arith.negf %scaled : vector<16xf32>
   %sum = scf.for %j = %c0 to %n step %c1 iter_args(%l = %zero) -> (vector<16x4xf32>) {
     %scores = vector.transfer_read %s[%c0, %j], %pad : memref<16x?xf32>, vector<16x8xf32>
+    %column = vector.shape_cast %max : vector<16xf32> to vector<16x1xf32>
+    %references = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
+    %differences = arith.subf %scores, %references : vector<16x8xf32>
     %factors = vector.broadcast %c : f32 to vector<16x8xf32>
-    %column = vector.shape_cast %shift : vector<16xf32> to vector<16x1xf32>
-    %shifts = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
-    %power = math.fma %scores, %factors, %shifts : vector<16x8xf32>
+    %power = arith.mulf %differences, %factors : vector<16x8xf32>
     %weights = math.exp2 %power : vector<16x8xf32>
     %next = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>}
         %weights, %v, %l : vector<16x8xf32>, vector<8x4xf32> into vector<16x4xf32>
