@@ -5,8 +5,36 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// attn.softmax_weights s, m, c  ->  exp2(fma(s, c, -(m * c)))
-// attn.rescale a, m, n, c       ->  a * exp2(fma(m, c, -(n * c)))
+// attn.rescale a, m, n, c       ->  a * exp2((m - n) * c)
+// attn.softmax_weights s, r, c  ->  exp2((s - r) * c)
+//
+// or, to spend one operation per score instead of two,
+//
+//                                   isLarge = |r * c| > limit
+//                                   if (warp_any(isLarge))
+//                                     s' = s - (isLarge ? r : 0)
+//                                     z = isLarge ? 0 : r * c
+//                                   else
+//                                     s' = s, z = r * c
+//                                   exp2(fma(s', c, -z))
+//
+// The difference comes first: it is exact near the maximum and no product can
+// overflow that matters, so a score equal to the reference has weight 1,
+// however large both are.
+//
+// The fused multiply-add rounds s * c - z once, so all weights of a row are
+// exact, but relative to r * c as it is rounded: they are off by one factor,
+// 2^e, which the division by their sum takes out again. But weights are rounded
+// to 16 bits on the way, and 2^e is not 1 where that matters, nor within the
+// range of any type where r is so large that e is. Below the limit |e| is at
+// most 2^-14. A weight of 2^e then rounds to 1, as it should, and what is left
+// of e in the result is a fifth of the least that could move an f16 to its
+// neighbour. What is relative to r itself, as what moves sums from one
+// reference to the next, may therefore meet such weights.
+//
+// Rows decide for themselves, so that a sum carried from tile to tile has one
+// reference as long as r is the same; the warp only asks whether there is
+// anything to do.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,9 +42,11 @@
 #include "passes/RowVectors.h"
 
 #include "dialect/attn/AttnDialect.h"
+#include "dialect/attn_gpu/AttnGPUDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 namespace mlir::attn {
@@ -27,51 +57,93 @@ namespace mlir::attn {
 using namespace mlir;
 using namespace mlir::attn;
 
-/// `row`, one value per row, in the shape of `like`.
-static Value broadcastRowsLike(OpBuilder &builder, Location loc, Value row,
-                               VectorType like) {
-  return like.getRank() == 1
-             ? row
-             : broadcastRows(builder, loc, row, like.getDimSize(1));
+/// 2^11 has bits down to 2^-13 in f32, half of which is e.
+static constexpr double kLimit = 2048;
+
+/// exp2((scores - reference) * factor), of a tile or of one value per row.
+static Value createWeights(OpBuilder &builder, Location loc, Value scores,
+                           Value reference, Value factor) {
+  Type type = scores.getType();
+  Value difference = arith::SubFOp::create(
+      builder, loc, scores, broadcastRowLike(builder, loc, reference, type));
+  Value power = arith::MulFOp::create(
+      builder, loc, difference,
+      vector::BroadcastOp::create(builder, loc, type, factor));
+  return math::Exp2Op::create(builder, loc, power);
 }
 
-static void expand(SoftmaxWeightsOp op) {
+namespace {
+
+/// What the fused multiply-add takes.
+struct Operands {
+  Value scores, shift;
+};
+
+} // namespace
+
+/// What remains of the scores, and what is to be added to their products with
+/// the factor.
+static Operands createOperands(OpBuilder &builder, Location loc, Value scores,
+                               Value reference, Value factor) {
+  auto type = cast<VectorType>(reference.getType());
+  Value product = arith::MulFOp::create(
+      builder, loc, reference,
+      vector::BroadcastOp::create(builder, loc, type, factor));
+  Value isLarge =
+      arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT,
+                            math::AbsFOp::create(builder, loc, product),
+                            createSplat(builder, loc, type, kLimit));
+  Value any =
+      attn_gpu::WarpAnyOp::create(builder, loc, builder.getI1Type(), isLarge);
+  auto branch =
+      scf::IfOp::create(builder, loc, TypeRange{scores.getType(), type}, any,
+                        /*withElseRegion=*/true);
+  OpBuilder nested = branch.getElseBodyBuilder();
+  scf::YieldOp::create(nested, loc, ValueRange{scores, product});
+  nested = branch.getThenBodyBuilder();
+  Value zero = createSplat(nested, loc, type, 0.0);
+  Value subtrahend =
+      arith::SelectOp::create(nested, loc, isLarge, reference, zero);
+  Value remaining = arith::SubFOp::create(
+      nested, loc, scores,
+      broadcastRowLike(nested, loc, subtrahend, scores.getType()));
+  Value taken = arith::SelectOp::create(nested, loc, isLarge, zero, product);
+  scf::YieldOp::create(nested, loc, ValueRange{remaining, taken});
+  return {branch.getResult(0),
+          arith::NegFOp::create(builder, loc, branch.getResult(1))};
+}
+
+static Value createFusedWeights(OpBuilder &builder, Location loc, Value scores,
+                                Value reference, Value factor) {
+  Type type = scores.getType();
+  Operands operands = createOperands(builder, loc, scores, reference, factor);
+  Value power = math::FmaOp::create(
+      builder, loc, operands.scores,
+      vector::BroadcastOp::create(builder, loc, type, factor),
+      broadcastRowLike(builder, loc, operands.shift, type));
+  return math::Exp2Op::create(builder, loc, power);
+}
+
+static void expand(SoftmaxWeightsOp op, bool fuse) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
-  auto type = cast<VectorType>(op.getType());
-  Value shift = createShift(builder, loc, op.getReference(), op.getFactor());
-  Value factor =
-      vector::BroadcastOp::create(builder, loc, type, op.getFactor());
-  Value power =
-      math::FmaOp::create(builder, loc, op.getScores(), factor,
-                          broadcastRowsLike(builder, loc, shift, type));
-  op.replaceAllUsesWith(math::Exp2Op::create(builder, loc, power).getResult());
+  Value reference = createReference(builder, loc, op.getReference());
+  bool isTile = cast<VectorType>(op.getType()).getRank() == 2;
+  auto create = fuse && isTile ? createFusedWeights : createWeights;
+  op.replaceAllUsesWith(
+      create(builder, loc, op.getScores(), reference, op.getFactor()));
   op.erase();
 }
 
-/// The sums were summed up under from * factor as it is rounded. With that,
-/// rather than the exact product, all keys of a row have one reference in the
-/// end; the difference of large scores is otherwise off by half a unit of their
-/// last place, which 16-bit weights hide.
 static void expand(RescaleOp op) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
-  Value shift = createShift(builder, loc, op.getTo(), op.getFactor());
-  Value factor = vector::BroadcastOp::create(
-      builder, loc, op.getFrom().getType(), op.getFactor());
-  Value power;
-  if (op.getExact()) {
-    Value reference = arith::MulFOp::create(builder, loc, op.getFrom(), factor);
-    power = arith::AddFOp::create(builder, loc, reference, shift);
-  } else {
-    power = math::FmaOp::create(builder, loc, op.getFrom(), factor, shift);
-  }
-  Value scale = math::Exp2Op::create(builder, loc, power);
+  Value to = createReference(builder, loc, op.getTo());
+  Value scale = createWeights(builder, loc, op.getFrom(), to, op.getFactor());
   for (auto [sum, result] : llvm::zip(op.getSums(), op.getResults()))
     result.replaceAllUsesWith(arith::MulFOp::create(
         builder, loc, sum,
-        broadcastRowsLike(builder, loc, scale,
-                          cast<VectorType>(sum.getType()))));
+        broadcastRowLike(builder, loc, scale, sum.getType())));
   op.erase();
 }
 
@@ -79,10 +151,12 @@ namespace {
 
 struct AttnExpandSoftmax
     : attn::impl::AttnExpandSoftmaxPassBase<AttnExpandSoftmax> {
+  using AttnExpandSoftmaxPassBase::AttnExpandSoftmaxPassBase;
+
   void runOnOperation() override {
-    getOperation()->walk([](Operation *op) {
+    getOperation()->walk([&](Operation *op) {
       if (auto weights = dyn_cast<SoftmaxWeightsOp>(op))
-        expand(weights);
+        expand(weights, fuseExponents);
       else if (auto rescale = dyn_cast<RescaleOp>(op))
         expand(rescale);
     });

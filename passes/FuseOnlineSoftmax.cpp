@@ -146,13 +146,6 @@ static std::optional<StringRef> matchPair(LoopPair &pair) {
 // Rewrite
 //===----------------------------------------------------------------------===//
 
-/// Whether a product takes the weights as they are. They are then as exact as
-/// the softmax itself, and rounding the reference must not show.
-static bool hasExactWeights(LoopPair &pair) {
-  return llvm::any_of(pair.weights->getUsers(),
-                      llvm::IsaPred<vector::ContractionOp>);
-}
-
 /// The sum `yielded` of the second loop, on top of `rescaled`.
 static Value buildSum(OpBuilder &builder, Value yielded, Value rescaled,
                       Block *scope, IRMapping &mapping) {
@@ -193,16 +186,15 @@ static void fuse(LoopPair &pair) {
   mapping.map(first.getRegionIterArgs()[0], oldMaximum);
   Value newMaximum = rematerialize(builder, first.getYield().getOperand(0),
                                    first.getBody(), mapping);
-  auto rescaled = RescaleOp::create(
-      builder, loc, second.getResultTypes(),
-      ValueRange(fused.getRegionIterArgs().drop_front()), oldMaximum,
-      newMaximum, pair.weights.getFactor(), hasExactWeights(pair));
+  auto rescaled =
+      RescaleOp::create(builder, loc, second.getResultTypes(),
+                        ValueRange(fused.getRegionIterArgs().drop_front()),
+                        oldMaximum, newMaximum, pair.weights.getFactor());
 
   mapping.map(second.getIteration(), fused.getIteration());
   mapping.map(second.getPosition(), fused.getPosition());
   mapping.map(first.getResult(0), newMaximum);
-  mapping.map(pair.weights.getScores(),
-              mapping.lookupOrDefault(pair.scores));
+  mapping.map(pair.weights.getScores(), mapping.lookupOrDefault(pair.scores));
   SmallVector<Value> yielded = {newMaximum};
   for (auto [value, sum] :
        llvm::zip(second.getYield().getOperands(), rescaled.getResults()))

@@ -114,9 +114,9 @@ private:
   Value findCause(Value column, Value numKeys);
   Value scoreOf(Value key);
   Value isVisible(Value key);
-  Value addKey(Value key, Value column, Value sums, Value shift);
+  Value addKey(Value key, Value column, Value sums, Value reference);
   Value isOpen(Value sums, Value isHurt);
-  Value sumKeys(Value column, Value numKeys, Value shift, Value isHurt);
+  Value sumKeys(Value column, Value numKeys, Value reference, Value isHurt);
   void writeHurt(Value column, Value sums, Value isHurt);
 
   ArrayRef<MaskedKeyLoop> loops;
@@ -317,10 +317,9 @@ Value Guard::isVisible(Value key) {
 }
 
 /// sums + weight * value, for the rows that see `key`.
-Value Guard::addKey(Value key, Value column, Value sums, Value shift) {
-  Value power = math::FmaOp::create(
-      builder, loc, scoreOf(key), broadcast(found.factor, rowType(f32)), shift);
-  Value weight = math::Exp2Op::create(builder, loc, power);
+Value Guard::addKey(Value key, Value column, Value sums, Value reference) {
+  Value weight =
+      Weights{scoreOf(key), reference, found.factor}.create(builder, loc);
   // As the matrix product has them: else a row's infinity times a weight that
   // is rounded to zero would depend on what the row does not see.
   Type element = found.value.getVectorType().getElementType();
@@ -345,7 +344,8 @@ Value Guard::isOpen(Value sums, Value isHurt) {
 
 /// The accumulators of all rows from `column` on. Where all of V is NaN, the
 /// first keys settle it.
-Value Guard::sumKeys(Value column, Value numKeys, Value shift, Value isHurt) {
+Value Guard::sumKeys(Value column, Value numKeys, Value reference,
+                     Value isHurt) {
   auto addBlock = [&](Value first, Value sums) -> Value {
     auto ifOpen =
         scf::IfOp::create(builder, loc, partType, isOpen(sums, isHurt),
@@ -358,7 +358,7 @@ Value Guard::sumKeys(Value column, Value numKeys, Value shift, Value isHurt) {
         builder, loc, arith::AddIOp::create(builder, loc, first, index(kKeys)),
         numKeys);
     Value next = loopOver(first, end, 1, sums, [&](Value key, Value carried) {
-      return addKey(key, column, carried, shift);
+      return addKey(key, column, carried, reference);
     });
     scf::YieldOp::create(builder, loc, next);
     return ifOpen.getResult(0);
@@ -417,15 +417,15 @@ void Guard::build() {
   // Another lane may write an element this time.
   attn_gpu::WarpBarrierOp::create(builder, loc);
   Value numKeys = getNumKeys();
-  Value shift =
-      createShift(builder, loc, last.getResult(found.maximum), found.factor);
+  Value reference =
+      createReference(builder, loc, last.getResult(found.maximum));
   auto loop = scf::ForOp::create(builder, loc, index(0), index(columns),
                                  index(partType.getDimSize(1)));
   builder.setInsertionPointToStart(loop.getBody());
   Value column = loop.getInductionVar();
   auto ifCaused = scf::IfOp::create(builder, loc, findCause(column, numKeys));
   builder.setInsertionPointToStart(ifCaused.thenBlock());
-  Value sums = sumKeys(column, numKeys, shift, isHurt);
+  Value sums = sumKeys(column, numKeys, reference, isHurt);
   writeHurt(column, sums, isHurt);
 }
 

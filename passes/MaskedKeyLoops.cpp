@@ -46,10 +46,10 @@ static bool matchSoftmax(MaskedKeyLoop &found) {
     if (op.getKind() == vector::CombiningKind::MAXNUMF && carried)
       found.maximum = carried.getArgNumber() - 1;
   }
-  for (auto power : found.loop.getBody()->getOps<math::FmaOp>())
-    if (power.getA() == found.mask.getResult())
-      if (auto factor = power.getB().getDefiningOp<vector::BroadcastOp>())
-        found.factor = factor.getSource();
+  for (auto op : found.loop.getBody()->getOps<math::Exp2Op>())
+    if (std::optional<Weights> weights = Weights::match(op))
+      if (weights->scores == found.mask.getResult())
+        found.factor = weights->factor;
   found.sum = 3 - found.maximum - found.accumulator;
   return found.factor && found.loop.getNumResults() == 3 &&
          found.maximum != found.accumulator;

@@ -121,16 +121,27 @@ def AttnExpandBandsPass : Pass<"attn-expand-bands"> {
 def AttnExpandSoftmaxPass : Pass<"attn-expand-softmax"> {
   let summary = "compute exponentials and rescalings";
   let description = [{
-    `attn.softmax_weights` and `attn.rescale` become `math.exp2` of one fused
-    multiply-add per element, with the reference as its addend.
+    `attn.softmax_weights` and `attn.rescale` become `math.exp2` of a difference
+    times the factor. With `fuse-exponents`, for kernels, `exp2((s - r) * c)` of
+    a tile becomes `exp2(s * c - r * c)`, one fused multiply-add per score. What
+    rounding `r * c` does to all weights of a row alike comes out again with
+    their sum, and is too little to show in a weight of 16 bits where the product
+    is at most 2048. Rows beyond that keep the difference; a warp that has none,
+    as it votes, spends nothing per score on it.
 
     Guarantees: neither op remains.
 
     Example: test/passes/attn-expand-softmax-doctest.mlir
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
-                           "::mlir::math::MathDialect",
-                           "::mlir::vector::VectorDialect"];
+  let options = [
+    Option<"fuseExponents", "fuse-exponents", "bool", "false",
+           "spend one operation per score, by a vote of the warp">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::attn_gpu::AttnGPUDialect",
+    "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"
+  ];
 }
 
 def AttnLowerTileLoopsPass : Pass<"attn-lower-tile-loops"> {

@@ -66,7 +66,7 @@ void attn::buildKernelPipeline(OpPassManager &pm) {
   kernel.addPass(createAttnPrefetchCopiesPass());
   // Structure ends here: what follows is loops and arithmetic.
   kernel.addPass(createAttnExpandBandsPass());
-  kernel.addPass(createAttnExpandSoftmaxPass());
+  kernel.addPass(createAttnExpandSoftmaxPass({/*fuseExponents=*/true}));
   kernel.addPass(createAttnLowerTileLoopsPass({kMinSharedColumns}));
   kernel.addPass(createAttnHoistToHostPass());
   kernel.addPass(createCSEPass());

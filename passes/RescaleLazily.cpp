@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// m' = max(m, s)                     n = max(m, s)
-// a = exp2(m * c - m' * c)           any = warp_any((n - m) * c > t)
-// sums * a                     ->    m' = any ? n : m
-//                                    if (any) sums * exp2(m * c - m' * c)
+// m' = max(m, s)                   n = max(m, s)
+// a = exp2((m - m') * c)           any = warp_any((n - m) * c > t)
+// sums * a                   ->    m' = any ? n : m
+//                                  if (any) sums * exp2((m - m') * c)
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,9 +38,9 @@ namespace {
 struct Rescaling {
   vector::MultiDimReductionOp newMaximum;
   BlockArgument oldMaximum;
-  /// exp2(fma(oldMaximum, factor, shift)), and the products with it.
+  /// exp2((oldMaximum - reference) * factor), and the products with it.
   math::Exp2Op scale;
-  Value factor;
+  Weights weights;
   SmallVector<arith::MulFOp> products;
   /// The ops that stretch the scale over columns.
   SmallVector<Operation *> broadcasts;
@@ -70,13 +70,6 @@ static bool collectProducts(Value value, Rescaling &found) {
   return true;
 }
 
-/// Whether `factor` comes from outside of `loop`, apart from a broadcast.
-static bool isKnownBefore(Value factor, scf::ForOp loop) {
-  if (auto broadcast = factor.getDefiningOp<vector::BroadcastOp>())
-    factor = broadcast.getSource();
-  return loop.isDefinedOutsideOfLoop(factor);
-}
-
 static std::optional<Rescaling> matchRescaling(scf::ForOp loop) {
   Rescaling found;
   for (auto op : loop.getBody()->getOps<vector::MultiDimReductionOp>()) {
@@ -90,15 +83,15 @@ static std::optional<Rescaling> matchRescaling(scf::ForOp loop) {
   if (!found.newMaximum)
     return std::nullopt;
   for (auto op : loop.getBody()->getOps<math::Exp2Op>()) {
-    auto power = op.getOperand().getDefiningOp<math::FmaOp>();
-    if (!power || power.getA() != found.oldMaximum)
+    std::optional<Weights> weights = Weights::match(op);
+    // The warp decides before anything of this iteration is known.
+    if (!weights || weights->scores != found.oldMaximum ||
+        !loop.isDefinedOutsideOfLoop(weights->factor))
       continue;
     found.scale = op;
-    found.factor = power.getB();
+    found.weights = *weights;
     found.products.clear();
     found.broadcasts.clear();
-    if (!isKnownBefore(found.factor, loop))
-      continue;
     if (collectProducts(op.getResult(), found) && !found.products.empty())
       return found;
   }
@@ -113,10 +106,8 @@ static Value createDecision(Rescaling &found, int64_t threshold) {
   Location loc = maximum.getLoc();
   Value fresh = maximum.getResult();
   Value growth = arith::SubFOp::create(builder, loc, fresh, found.oldMaximum);
-  // A broadcast may stand further down.
-  Value factor = found.factor;
-  if (auto broadcast = factor.getDefiningOp<vector::BroadcastOp>())
-    factor = builder.clone(*broadcast)->getResult(0);
+  Value factor = vector::BroadcastOp::create(builder, loc, fresh.getType(),
+                                             found.weights.factor);
   Value inBits = arith::MulFOp::create(builder, loc, growth, factor);
   Value tooMuch = arith::CmpFOp::create(
       builder, loc, arith::CmpFPredicate::OGT, inBits,
@@ -148,7 +139,7 @@ static void guardProducts(Rescaling &found, Value any) {
   scf::YieldOp::create(builder, loc, sums);
   builder.setInsertionPointToEnd(&guard.getThenRegion().front());
   IRMapping mapping;
-  builder.clone(*found.scale, mapping);
+  mapping.map(found.scale.getResult(), found.weights.create(builder, loc));
   for (Operation *op : found.broadcasts)
     builder.clone(*op, mapping);
   SmallVector<Value> scaled;
@@ -162,7 +153,13 @@ static void guardProducts(Rescaling &found, Value any) {
   }
   for (Operation *op : llvm::reverse(found.broadcasts))
     op->erase();
+  // Nothing of its power is left to compute for everybody either.
+  Operation *power = found.scale.getOperand().getDefiningOp();
+  Operation *difference = power->getOperand(0).getDefiningOp();
   found.scale.erase();
+  for (Operation *op : {power, difference})
+    if (op->use_empty())
+      op->erase();
 }
 
 namespace {

@@ -5,16 +5,20 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What several passes write about rows. Whoever recomputes a weight must take
-// it relative to the same reference as whoever computed it first.
+// What several passes write about rows, and find again. Whoever recomputes a
+// weight must take it relative to the same reference as whoever computed it
+// first.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef ATTN_PASSES_ROWVECTORS_H
 #define ATTN_PASSES_ROWVECTORS_H
 
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
+
+#include <optional>
 
 namespace mlir::attn {
 
@@ -29,11 +33,29 @@ bool isSameForAllRows(Value row);
 Value broadcastRows(OpBuilder &builder, Location loc, Value row,
                     int64_t columns);
 
-/// What to add to a row's scaled scores before the exponential: `-maximum *
-/// factor`. A row that sees nothing has maximum -inf; adding 0 instead leaves
-/// its weights at exp2(-inf) = 0.
-Value createShift(OpBuilder &builder, Location loc, Value maximum,
-                  Value factor);
+/// `row` stretched over the columns of a tile of type `like`; itself where that
+/// has one value per row as well.
+Value broadcastRowLike(OpBuilder &builder, Location loc, Value row, Type like);
+
+/// What a row's scores are taken relative to: its maximum. A row that sees
+/// nothing has maximum -inf; 0 instead leaves its weights at exp2(-inf) = 0.
+Value createReference(OpBuilder &builder, Location loc, Value maximum);
+
+/// exp2((scores - reference) * factor), of tiles of scores or of one per row.
+/// The difference comes first: it is exact near the maximum and no product can
+/// overflow that matters, so a score equal to the reference has weight 1,
+/// however large both are.
+struct Weights {
+  Value scores;
+  /// One value per row.
+  Value reference;
+  /// The scalar, greater than 0.
+  Value factor;
+
+  Value create(OpBuilder &builder, Location loc) const;
+  /// None where `op` is anything else.
+  static std::optional<Weights> match(math::Exp2Op op);
+};
 
 } // namespace mlir::attn
 

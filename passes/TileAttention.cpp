@@ -8,13 +8,13 @@
 // attn.attention  ->  tile_grid (batch, head, query tile; worker) {
 //                       m = tile_loop over keys { max of scores }
 //                       l, acc = tile_loop over keys { sums of exp2((s - m) c)
-//                       } O = acc / l; LSE = ln 2 * (m * c + log2 l)
+//                       } O = acc / l; LSE = m * unit + ln 2 * log2 l
 //                     }
 //
-// with c = scale * log2(e). The maximum is taken of the raw scores: c is
-// positive and nothing non-linear stands between, so that the scale costs
-// nothing per score. With a softcap, s is tanh(raw * scale / cap), and c is
-// cap * log2(e).
+// with c = unit * log2(e), and unit the scale. The maximum is taken of the raw
+// scores: c is positive and nothing non-linear stands between, so that the
+// scale costs nothing per score. With a softcap, s is tanh(raw * scale / cap),
+// and unit is the cap.
 //
 //===----------------------------------------------------------------------===//
 
@@ -96,7 +96,10 @@ private:
 
   /// Values of the tile at hand.
   Value seqlenQ, seqlenK, batch, head, keyHead, firstRow, query, lower, upper,
-      zero, numKeyTiles, inverseCap, factor;
+      zero, numKeyTiles;
+  /// What the raw scores are multiplied by before the tanh of a softcap; what
+  /// scores are in natural units; and that times log2(e).
+  Value inverseCap, unit, factor;
 };
 
 } // namespace
@@ -277,10 +280,11 @@ void Tiler::writeResults(Value maximum, Value sum, Value accumulator) {
   if (!op.getLse())
     return;
   Value log = math::Log2Op::create(builder, loc, sum);
-  Value inBits = math::FmaOp::create(builder, loc, maximum,
-                                     broadcast(factor, rowType), log);
-  Value natural =
-      arith::MulFOp::create(builder, loc, inBits, splat(rowType, M_LN2));
+  Value logOfSum =
+      arith::MulFOp::create(builder, loc, log, splat(rowType, M_LN2));
+  // Not in bits: the largest scores times log2(e) are beyond the type.
+  Value natural = math::FmaOp::create(builder, loc, maximum,
+                                      broadcast(unit, rowType), logOfSum);
   Value lse = arith::SelectOp::create(builder, loc, isEmpty,
                                       splat(rowType, -INFINITY), natural);
   vector::TransferWriteOp::create(
@@ -308,13 +312,19 @@ void Tiler::tile() {
   seqlenK = sizeOf(AttentionOp::Key);
   Value log2e = arith::ConstantOp::create(
       builder, loc, builder.getFloatAttr(softmax, M_LOG2E));
-  // The last factor before the exponential, and what comes before the tanh.
-  Value last = op.getScale();
+  unit = op.getScale();
   if (Value softcap = op.getSoftcap()) {
     inverseCap = arith::DivFOp::create(builder, loc, op.getScale(), softcap);
-    last = softcap;
+    unit = softcap;
   }
-  factor = arith::MulFOp::create(builder, loc, last, log2e);
+  factor = arith::MulFOp::create(builder, loc, unit, log2e);
+  // Infinity times a difference of 0 would be NaN.
+  APFloat largest =
+      APFloat::getLargest(cast<FloatType>(softmax).getFloatSemantics());
+  factor = arith::MinNumFOp::create(
+      builder, loc, factor,
+      arith::ConstantOp::create(builder, loc,
+                                FloatAttr::get(softmax, largest)));
   Value numQueryTiles = arith::CeilDivUIOp::create(builder, loc, seqlenQ,
                                                    index(schedule.getRows()));
   auto grid =

@@ -341,9 +341,6 @@ def Attn_RescaleOp : Attn_Op<"rescale", [Pure, AllTypesMatch<["from", "to"]>,
     relative to `to`. A row whose `from` is -inf has summed up nothing and stays
     0.
 
-    `exact` says that the weights are not rounded before they are multiplied, so
-    that the rounding of a reference must not show either.
-
     Constraints: (C1) each of `sums` has one row per entry of the references.
 
     Created by `attn-fuse-online-softmax`; put under a condition by
@@ -358,13 +355,12 @@ def Attn_RescaleOp : Attn_Op<"rescale", [Pure, AllTypesMatch<["from", "to"]>,
     Variadic<VectorOfRankAndType<[1, 2], [F32, F64]>>:$sums,
     VectorOfRankAndType<[1], [F32, F64]>:$from,
     VectorOfRankAndType<[1], [F32, F64]>:$to,
-    AnyTypeOf<[F32, F64]>:$factor,
-    UnitAttr:$exact
+    AnyTypeOf<[F32, F64]>:$factor
   );
   let results = (outs Variadic<VectorOfRankAndType<[1, 2], [F32, F64]>>:$results);
   let assemblyFormat = [{
     $sums `from` `(` $from `)` `to` `(` $to `)` `factor` `(` $factor `)`
-    (`exact` $exact^)? attr-dict `:` type($sums) `by` type($from)
+    attr-dict `:` type($sums) `by` type($from)
   }];
   let hasVerifier = 1;
 }

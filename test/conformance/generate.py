@@ -196,9 +196,25 @@ class Generator:
         return {"spec": spec, "shape": shape, "inputs": inputs, "expect": expect}
 
     def large_scores(self):
+        """From the range of models to where only ties share a row."""
+        r = self.random
+        spec = self.spec(lse=True)
+        if r.random() < 0.5:
+            # What rounding the scores themselves does to an LSE is multiplied.
+            spec["lse"] = False
+            spec["softmax_scale"] = 10.0 ** r.choice([2, 3, 4, 6, 9, 20, 30])
+        shape = self.shape(spec)
+        inputs = {"scale_inputs": {"q": r.choice([2, 4, 8])}}
+        return {"spec": spec, "shape": shape, "inputs": inputs}
+
+    def ties(self):
+        """Equal scores, however large, share a row."""
+        r = self.random
         spec = self.spec(lse=True)
         shape = self.shape(spec)
-        inputs = {"scale_inputs": {"q": self.random.choice([2, 4, 8])}}
+        largest = 60000 if spec["dtype"] == "f16" else 1e16
+        q, k = (r.choice([1, 300, largest]) * r.choice([1, -1]) for _ in "qk")
+        inputs = {"q": {"value": str(q)}, "k": {"value": str(k)}}
         return {"spec": spec, "shape": shape, "inputs": inputs}
 
     def rising_scores(self):
@@ -273,6 +289,7 @@ class Generator:
         "unseen-keys": unseen_keys,
         "lse": lse,
         "large-scores": large_scores,
+        "ties": ties,
         "rising-scores": rising_scores,
         "determinism": determinism,
         "hang": trip_counts,

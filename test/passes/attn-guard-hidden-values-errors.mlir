@@ -29,7 +29,10 @@ gpu.module @kernels {
       %masked = attn.mask_band %scores[%lower, %upper] : vector<16x8xf32>, vector<16xindex>
       %max = vector.multi_reduction <maxnumf>, %masked, %m [1] : vector<16x8xf32> to vector<16xf32>
       %factors = vector.broadcast %f : f32 to vector<16x8xf32>
-      %power = math.fma %masked, %factors, %no_scores : vector<16x8xf32>
+      %column = vector.shape_cast %max : vector<16xf32> to vector<16x1xf32>
+      %references = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
+      %differences = arith.subf %masked, %references : vector<16x8xf32>
+      %power = arith.mulf %differences, %factors : vector<16x8xf32>
       %weights = math.exp2 %power : vector<16x8xf32>
       %sum = vector.multi_reduction <add>, %weights, %l [1] : vector<16x8xf32> to vector<16xf32>
       %rounded = arith.truncf %weights : vector<16x8xf32> to vector<16x8xbf16>

@@ -11,11 +11,13 @@ gpu.module @kernels {
   // CHECK: %[[NEW:[^ ]*]] = vector.multi_reduction <maxnumf>
   // CHECK: %[[ANY:[^ ]*]] = attn_gpu.warp_any
   // CHECK: arith.select %[[ANY]], %[[NEW]], %[[OLD]]
+  // CHECK-NOT: math.exp2
   // CHECK: scf.if %[[ANY]]
+  // CHECK:   %[[GROWTH:[^ ]*]] = arith.subf %[[OLD]], %[[NEW]]
   // CHECK:   math.exp2
   // CHECK: } else {
   // CHECK-NEXT: scf.yield %[[SUM]]
-  gpu.func @rescale(%s: vector<16x8xf32>, %c: vector<16xf32>, %n: index, %o: memref<16xf32>) kernel
+  gpu.func @rescale(%s: vector<16x8xf32>, %f: f32, %n: index, %o: memref<16xf32>) kernel
       attributes {attn.schedule = #schedule} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -23,12 +25,12 @@ gpu.module @kernels {
     %zero = arith.constant dense<0.0> : vector<16xf32>
     %r:2 = scf.for %j = %c0 to %n step %c1 iter_args(%m = %none, %l = %zero) -> (vector<16xf32>, vector<16xf32>) {
       %max = vector.multi_reduction <maxnumf>, %s, %m [1] : vector<16x8xf32> to vector<16xf32>
-      %moved = arith.mulf %max, %c : vector<16xf32>
-      %shift = arith.negf %moved : vector<16xf32>
-      %power = math.fma %m, %c, %shift : vector<16xf32>
+      %difference = arith.subf %m, %max : vector<16xf32>
+      %c = vector.broadcast %f : f32 to vector<16xf32>
+      %power = arith.mulf %difference, %c : vector<16xf32>
       %scale = math.exp2 %power : vector<16xf32>
       %scaled = arith.mulf %l, %scale : vector<16xf32>
-      %next = arith.addf %scaled, %moved : vector<16xf32>
+      %next = arith.addf %scaled, %max : vector<16xf32>
       scf.yield %max, %next : vector<16xf32>, vector<16xf32>
     }
     vector.transfer_write %r#1, %o[%c0] : vector<16xf32>, memref<16xf32>

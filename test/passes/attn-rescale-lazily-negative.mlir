@@ -15,7 +15,7 @@ gpu.module @kernels {
   // CHECK-LABEL: gpu.func @negative_threshold_0
   // CHECK-NOT: attn_gpu.warp_any
   // CHECK-NOT: scf.if
-  gpu.func @negative_threshold_0(%s: vector<16x8xf32>, %c: vector<16xf32>, %n: index, %o: memref<16xf32>) kernel
+  gpu.func @negative_threshold_0(%s: vector<16x8xf32>, %f: f32, %n: index, %o: memref<16xf32>) kernel
       attributes {attn.schedule = #always} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -23,12 +23,12 @@ gpu.module @kernels {
     %zero = arith.constant dense<0.0> : vector<16xf32>
     %r:2 = scf.for %j = %c0 to %n step %c1 iter_args(%m = %none, %l = %zero) -> (vector<16xf32>, vector<16xf32>) {
       %max = vector.multi_reduction <maxnumf>, %s, %m [1] : vector<16x8xf32> to vector<16xf32>
-      %moved = arith.mulf %max, %c : vector<16xf32>
-      %shift = arith.negf %moved : vector<16xf32>
-      %power = math.fma %m, %c, %shift : vector<16xf32>
+      %difference = arith.subf %m, %max : vector<16xf32>
+      %c = vector.broadcast %f : f32 to vector<16xf32>
+      %power = arith.mulf %difference, %c : vector<16xf32>
       %scale = math.exp2 %power : vector<16xf32>
       %scaled = arith.mulf %l, %scale : vector<16xf32>
-      %next = arith.addf %scaled, %moved : vector<16xf32>
+      %next = arith.addf %scaled, %max : vector<16xf32>
       scf.yield %max, %next : vector<16xf32>, vector<16xf32>
     }
     vector.transfer_write %r#1, %o[%c0] : vector<16xf32>, memref<16xf32>
@@ -38,19 +38,19 @@ gpu.module @kernels {
   // CHECK-LABEL: gpu.func @negative_no_schedule
   // CHECK-NOT: attn_gpu.warp_any
   // CHECK-NOT: scf.if
-  gpu.func @negative_no_schedule(%s: vector<16x8xf32>, %c: vector<16xf32>, %n: index, %o: memref<16xf32>) kernel {
+  gpu.func @negative_no_schedule(%s: vector<16x8xf32>, %f: f32, %n: index, %o: memref<16xf32>) kernel {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %none = arith.constant dense<0xFF800000> : vector<16xf32>
     %zero = arith.constant dense<0.0> : vector<16xf32>
     %r:2 = scf.for %j = %c0 to %n step %c1 iter_args(%m = %none, %l = %zero) -> (vector<16xf32>, vector<16xf32>) {
       %max = vector.multi_reduction <maxnumf>, %s, %m [1] : vector<16x8xf32> to vector<16xf32>
-      %moved = arith.mulf %max, %c : vector<16xf32>
-      %shift = arith.negf %moved : vector<16xf32>
-      %power = math.fma %m, %c, %shift : vector<16xf32>
+      %difference = arith.subf %m, %max : vector<16xf32>
+      %c = vector.broadcast %f : f32 to vector<16xf32>
+      %power = arith.mulf %difference, %c : vector<16xf32>
       %scale = math.exp2 %power : vector<16xf32>
       %scaled = arith.mulf %l, %scale : vector<16xf32>
-      %next = arith.addf %scaled, %moved : vector<16xf32>
+      %next = arith.addf %scaled, %max : vector<16xf32>
       scf.yield %max, %next : vector<16xf32>, vector<16xf32>
     }
     vector.transfer_write %r#1, %o[%c0] : vector<16xf32>, memref<16xf32>
@@ -60,7 +60,7 @@ gpu.module @kernels {
   // CHECK-LABEL: gpu.func @negative_other_use_of_the_scale
   // CHECK-NOT: attn_gpu.warp_any
   // CHECK-NOT: scf.if
-  gpu.func @negative_other_use_of_the_scale(%s: vector<16x8xf32>, %c: vector<16xf32>, %n: index, %o: memref<16xf32>) kernel
+  gpu.func @negative_other_use_of_the_scale(%s: vector<16x8xf32>, %f: f32, %n: index, %o: memref<16xf32>) kernel
       attributes {attn.schedule = #schedule} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -68,9 +68,9 @@ gpu.module @kernels {
     %zero = arith.constant dense<0.0> : vector<16xf32>
     %r:2 = scf.for %j = %c0 to %n step %c1 iter_args(%m = %none, %l = %zero) -> (vector<16xf32>, vector<16xf32>) {
       %max = vector.multi_reduction <maxnumf>, %s, %m [1] : vector<16x8xf32> to vector<16xf32>
-      %moved = arith.mulf %max, %c : vector<16xf32>
-      %shift = arith.negf %moved : vector<16xf32>
-      %power = math.fma %m, %c, %shift : vector<16xf32>
+      %difference = arith.subf %m, %max : vector<16xf32>
+      %c = vector.broadcast %f : f32 to vector<16xf32>
+      %power = arith.mulf %difference, %c : vector<16xf32>
       %scale = math.exp2 %power : vector<16xf32>
       %scaled = arith.mulf %l, %scale : vector<16xf32>
       %next = arith.addf %scaled, %scale : vector<16xf32>
@@ -80,11 +80,11 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // A factor made from the maximum is not there when the warp decides.
+  // A factor made in the loop is not there when the warp decides.
   // CHECK-LABEL: gpu.func @negative_factor_from_the_loop
   // CHECK-NOT: attn_gpu.warp_any
   // CHECK-NOT: scf.if
-  gpu.func @negative_factor_from_the_loop(%s: vector<16x8xf32>, %c: vector<16xf32>, %n: index, %o: memref<16xf32>) kernel
+  gpu.func @negative_factor_from_the_loop(%s: vector<16x8xf32>, %f: f32, %n: index, %o: memref<16xf32>) kernel
       attributes {attn.schedule = #schedule} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -92,13 +92,13 @@ gpu.module @kernels {
     %zero = arith.constant dense<0.0> : vector<16xf32>
     %r:2 = scf.for %j = %c0 to %n step %c1 iter_args(%m = %none, %l = %zero) -> (vector<16xf32>, vector<16xf32>) {
       %max = vector.multi_reduction <maxnumf>, %s, %m [1] : vector<16x8xf32> to vector<16xf32>
-      %moved = arith.mulf %max, %c : vector<16xf32>
-      %shift = arith.negf %moved : vector<16xf32>
-      %late = arith.addf %max, %c : vector<16xf32>
-      %power = math.fma %m, %late, %shift : vector<16xf32>
+      %late = memref.load %o[%j] : memref<16xf32>
+      %difference = arith.subf %m, %max : vector<16xf32>
+      %c = vector.broadcast %late : f32 to vector<16xf32>
+      %power = arith.mulf %difference, %c : vector<16xf32>
       %scale = math.exp2 %power : vector<16xf32>
       %scaled = arith.mulf %l, %scale : vector<16xf32>
-      %next = arith.addf %scaled, %moved : vector<16xf32>
+      %next = arith.addf %scaled, %max : vector<16xf32>
       scf.yield %max, %next : vector<16xf32>, vector<16xf32>
     }
     vector.transfer_write %r#1, %o[%c0] : vector<16xf32>, memref<16xf32>
@@ -109,7 +109,7 @@ gpu.module @kernels {
   // CHECK-LABEL: gpu.func @negative_product_of_something_else
   // CHECK-NOT: attn_gpu.warp_any
   // CHECK-NOT: scf.if
-  gpu.func @negative_product_of_something_else(%s: vector<16x8xf32>, %c: vector<16xf32>, %n: index, %o: memref<16xf32>) kernel
+  gpu.func @negative_product_of_something_else(%s: vector<16x8xf32>, %f: f32, %n: index, %o: memref<16xf32>) kernel
       attributes {attn.schedule = #schedule} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -117,13 +117,13 @@ gpu.module @kernels {
     %zero = arith.constant dense<0.0> : vector<16xf32>
     %r:2 = scf.for %j = %c0 to %n step %c1 iter_args(%m = %none, %l = %zero) -> (vector<16xf32>, vector<16xf32>) {
       %max = vector.multi_reduction <maxnumf>, %s, %m [1] : vector<16x8xf32> to vector<16xf32>
-      %moved = arith.mulf %max, %c : vector<16xf32>
-      %shift = arith.negf %moved : vector<16xf32>
-      %power = math.fma %m, %c, %shift : vector<16xf32>
+      %difference = arith.subf %m, %max : vector<16xf32>
+      %c = vector.broadcast %f : f32 to vector<16xf32>
+      %power = arith.mulf %difference, %c : vector<16xf32>
       %scale = math.exp2 %power : vector<16xf32>
       %twice = arith.addf %l, %l : vector<16xf32>
       %scaled = arith.mulf %twice, %scale : vector<16xf32>
-      %next = arith.addf %scaled, %moved : vector<16xf32>
+      %next = arith.addf %scaled, %max : vector<16xf32>
       scf.yield %max, %next : vector<16xf32>, vector<16xf32>
     }
     vector.transfer_write %r#1, %o[%c0] : vector<16xf32>, memref<16xf32>
@@ -133,7 +133,7 @@ gpu.module @kernels {
   // CHECK-LABEL: gpu.func @negative_square_of_the_scale
   // CHECK-NOT: attn_gpu.warp_any
   // CHECK-NOT: scf.if
-  gpu.func @negative_square_of_the_scale(%s: vector<16x8xf32>, %c: vector<16xf32>, %n: index, %o: memref<16xf32>) kernel
+  gpu.func @negative_square_of_the_scale(%s: vector<16x8xf32>, %f: f32, %n: index, %o: memref<16xf32>) kernel
       attributes {attn.schedule = #schedule} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -141,9 +141,9 @@ gpu.module @kernels {
     %zero = arith.constant dense<0.0> : vector<16xf32>
     %r:2 = scf.for %j = %c0 to %n step %c1 iter_args(%m = %none, %l = %zero) -> (vector<16xf32>, vector<16xf32>) {
       %max = vector.multi_reduction <maxnumf>, %s, %m [1] : vector<16x8xf32> to vector<16xf32>
-      %moved = arith.mulf %max, %c : vector<16xf32>
-      %shift = arith.negf %moved : vector<16xf32>
-      %power = math.fma %m, %c, %shift : vector<16xf32>
+      %difference = arith.subf %m, %max : vector<16xf32>
+      %c = vector.broadcast %f : f32 to vector<16xf32>
+      %power = arith.mulf %difference, %c : vector<16xf32>
       %scale = math.exp2 %power : vector<16xf32>
       %scaled = arith.mulf %scale, %scale : vector<16xf32>
       %next = arith.addf %scaled, %l : vector<16xf32>

@@ -13,7 +13,7 @@ gpu.module @kernels {
   // CHECK: %[[BITS:[^ ]*]] = arith.mulf %[[GROWTH]]
   // CHECK: %[[LIMIT:[^ ]*]] = arith.constant dense<8.000000e+00>
   // CHECK: arith.cmpf ogt, %[[BITS]], %[[LIMIT]]
-  gpu.func @threshold(%s: vector<16x8xf32>, %c: vector<16xf32>, %n: index, %o: memref<16xf32>) kernel
+  gpu.func @threshold(%s: vector<16x8xf32>, %f: f32, %n: index, %o: memref<16xf32>) kernel
       attributes {attn.schedule = #schedule} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -21,12 +21,12 @@ gpu.module @kernels {
     %zero = arith.constant dense<0.0> : vector<16xf32>
     %r:2 = scf.for %j = %c0 to %n step %c1 iter_args(%m = %none, %l = %zero) -> (vector<16xf32>, vector<16xf32>) {
       %max = vector.multi_reduction <maxnumf>, %s, %m [1] : vector<16x8xf32> to vector<16xf32>
-      %moved = arith.mulf %max, %c : vector<16xf32>
-      %shift = arith.negf %moved : vector<16xf32>
-      %power = math.fma %m, %c, %shift : vector<16xf32>
+      %difference = arith.subf %m, %max : vector<16xf32>
+      %c = vector.broadcast %f : f32 to vector<16xf32>
+      %power = arith.mulf %difference, %c : vector<16xf32>
       %scale = math.exp2 %power : vector<16xf32>
       %scaled = arith.mulf %l, %scale : vector<16xf32>
-      %next = arith.addf %scaled, %moved : vector<16xf32>
+      %next = arith.addf %scaled, %max : vector<16xf32>
       scf.yield %max, %next : vector<16xf32>, vector<16xf32>
     }
     vector.transfer_write %r#1, %o[%c0] : vector<16xf32>, memref<16xf32>
@@ -37,11 +37,11 @@ gpu.module @kernels {
   // CHECK-LABEL: gpu.func @kept_maximum_is_used
   // CHECK: attn_gpu.warp_any
   // CHECK: %[[KEPT:[^ ]*]] = arith.select
-  // CHECK-NEXT: arith.mulf %[[KEPT]]
   // CHECK: } else {
   // CHECK: scf.yield
+  // CHECK: arith.addf %{{[^ ]*}}, %[[KEPT]]
   // CHECK: scf.yield %[[KEPT]]
-  gpu.func @kept_maximum_is_used(%s: vector<16x8xf32>, %c: vector<16xf32>, %n: index, %o: memref<16xf32>) kernel
+  gpu.func @kept_maximum_is_used(%s: vector<16x8xf32>, %f: f32, %n: index, %o: memref<16xf32>) kernel
       attributes {attn.schedule = #schedule} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -49,43 +49,18 @@ gpu.module @kernels {
     %zero = arith.constant dense<0.0> : vector<16xf32>
     %r:2 = scf.for %j = %c0 to %n step %c1 iter_args(%m = %none, %l = %zero) -> (vector<16xf32>, vector<16xf32>) {
       %max = vector.multi_reduction <maxnumf>, %s, %m [1] : vector<16x8xf32> to vector<16xf32>
-      %moved = arith.mulf %max, %c : vector<16xf32>
-      %shift = arith.negf %moved : vector<16xf32>
-      %power = math.fma %m, %c, %shift : vector<16xf32>
+      %difference = arith.subf %m, %max : vector<16xf32>
+      %c = vector.broadcast %f : f32 to vector<16xf32>
+      %power = arith.mulf %difference, %c : vector<16xf32>
       %scale = math.exp2 %power : vector<16xf32>
       %scaled = arith.mulf %l, %scale : vector<16xf32>
-      %next = arith.addf %scaled, %moved : vector<16xf32>
+      %next = arith.addf %scaled, %max : vector<16xf32>
       scf.yield %max, %next : vector<16xf32>, vector<16xf32>
     }
     vector.transfer_write %r#1, %o[%c0] : vector<16xf32>, memref<16xf32>
     gpu.return
   }
 
-  // A factor that is broadcast further down is broadcast again.
-  // CHECK-LABEL: gpu.func @broadcast_factor
-  // CHECK: vector.multi_reduction <maxnumf>
-  // CHECK: vector.broadcast
-  // CHECK: attn_gpu.warp_any
-  gpu.func @broadcast_factor(%s: vector<16x8xf32>, %f: f32, %n: index, %o: memref<16xf32>) kernel
-      attributes {attn.schedule = #schedule} {
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %none = arith.constant dense<0xFF800000> : vector<16xf32>
-    %zero = arith.constant dense<0.0> : vector<16xf32>
-    %r:2 = scf.for %j = %c0 to %n step %c1 iter_args(%m = %none, %l = %zero) -> (vector<16xf32>, vector<16xf32>) {
-      %max = vector.multi_reduction <maxnumf>, %s, %m [1] : vector<16x8xf32> to vector<16xf32>
-      %c = vector.broadcast %f : f32 to vector<16xf32>
-      %moved = arith.mulf %max, %c : vector<16xf32>
-      %shift = arith.negf %moved : vector<16xf32>
-      %power = math.fma %m, %c, %shift : vector<16xf32>
-      %scale = math.exp2 %power : vector<16xf32>
-      %scaled = arith.mulf %l, %scale : vector<16xf32>
-      %next = arith.addf %scaled, %moved : vector<16xf32>
-      scf.yield %max, %next : vector<16xf32>, vector<16xf32>
-    }
-    vector.transfer_write %r#1, %o[%c0] : vector<16xf32>, memref<16xf32>
-    gpu.return
-  }
 
   // The scale of an accumulator is stretched under the condition only.
   // CHECK-LABEL: gpu.func @broadcast_scale
@@ -96,7 +71,7 @@ gpu.module @kernels {
   // CHECK: arith.mulf
   // CHECK: } else {
   // CHECK-NOT: vector.broadcast
-  gpu.func @broadcast_scale(%s: vector<16x8xf32>, %c: vector<16xf32>, %n: index, %o: memref<16xf32>) kernel
+  gpu.func @broadcast_scale(%s: vector<16x8xf32>, %f: f32, %n: index, %o: memref<16xf32>) kernel
       attributes {attn.schedule = #schedule} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -104,9 +79,9 @@ gpu.module @kernels {
     %zero = arith.constant dense<0.0> : vector<16x4xf32>
     %r:2 = scf.for %j = %c0 to %n step %c1 iter_args(%m = %none, %l = %zero) -> (vector<16xf32>, vector<16x4xf32>) {
       %max = vector.multi_reduction <maxnumf>, %s, %m [1] : vector<16x8xf32> to vector<16xf32>
-      %moved = arith.mulf %max, %c : vector<16xf32>
-      %shift = arith.negf %moved : vector<16xf32>
-      %power = math.fma %m, %c, %shift : vector<16xf32>
+      %difference = arith.subf %m, %max : vector<16xf32>
+      %c = vector.broadcast %f : f32 to vector<16xf32>
+      %power = arith.mulf %difference, %c : vector<16xf32>
       %scale = math.exp2 %power : vector<16xf32>
       %column = vector.shape_cast %scale : vector<16xf32> to vector<16x1xf32>
       %stretched = vector.broadcast %column : vector<16x1xf32> to vector<16x4xf32>

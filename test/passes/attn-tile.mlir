@@ -81,11 +81,31 @@ func.func @heads_before_rows(%q: !t, %k: !t, %v: !t, %o: !t, %scale: f32) {
   return
 }
 
+// A score equal to the maximum has weight 1, however large both are: the
+// difference comes before the product. Infinity is no factor of it.
+// CHECK-LABEL: @large_scores
+// CHECK: %[[SCALE:[^ ]*]] = arith.mulf
+// CHECK: %[[LARGEST:[^ ]*]] = arith.constant 3.40282347E+38
+// CHECK: %[[FACTOR:[^ ]*]] = arith.minnumf %[[SCALE]], %[[LARGEST]]
+// CHECK: %[[COLUMN:[^ ]*]] = vector.shape_cast
+// CHECK: %[[REFERENCES:[^ ]*]] = vector.broadcast %[[COLUMN]]
+// CHECK: %[[DIFFERENCES:[^ ]*]] = arith.subf %{{.*}}, %[[REFERENCES]]
+// CHECK: %[[FACTORS:[^ ]*]] = vector.broadcast %[[FACTOR]]
+// CHECK: %[[POWER:[^ ]*]] = arith.mulf %[[DIFFERENCES]], %[[FACTORS]]
+// CHECK: math.exp2 %[[POWER]]
+func.func @large_scores(%q: !t, %k: !t, %v: !t, %o: !t, %scale: f32) {
+  attn.attention query(%q : !t) key(%k : !t) value(%v : !t) scale(%scale)
+      outs(%o : !t) schedule(#schedule)
+      maps [#q, #k, #v, #o]
+  return
+}
+
 // LSE is -inf, not the logarithm of 0, for a row that sees nothing.
 // CHECK-LABEL: @lse
 // CHECK: %[[EMPTY:[^ ]*]] = arith.cmpf oeq, %[[SUM:[^ ]*]]#0,
 // CHECK: %[[LOG:[^ ]*]] = math.log2 %[[SUM]]#0
-// CHECK: math.fma %{{.*}}, %{{.*}}, %[[LOG]]
+// CHECK: %[[NATURAL:[^ ]*]] = arith.mulf %[[LOG]]
+// CHECK: math.fma %{{.*}}, %{{.*}}, %[[NATURAL]]
 // CHECK: %[[LSE:[^ ]*]] = arith.select %[[EMPTY]]
 // CHECK: vector.transfer_write %[[LSE]]
 func.func @lse(%q: !t, %k: !t, %v: !t, %o: !t, %lse: !lse, %scale: f32) {
