@@ -6,16 +6,16 @@
 //===----------------------------------------------------------------------===//
 //
 // for i { S = Q K_i; P = softmax S; O += P V_i }
-//   ->  S = Q K_0; P = softmax S
+//   ->  S = Q K_0; P = softmax S                     prologue
 //       for i from 1 {
 //         start S = Q K_i
 //         start O += P V_(i-1)
 //         wait S; softmax S while O runs
 //         wait O; rescale O; round P
 //       }
-//       O += P V_last
+//       O += P V_last                                epilogue
 //
-// or, where the first visit shares the loop,
+// or, where the first iteration shares the loop,
 //
 //       for i {
 //         start S = Q K_i
@@ -24,11 +24,18 @@
 //       }
 //       if (there was an i) O += P V_last
 //
+// Where threads copy, iteration i still loads K_i and V_i, and receives V_i one
+// iteration later: attn-prefetch-copies then sees one load of each for every
+// iteration.
+//
 //===----------------------------------------------------------------------===//
 
 #include "passes/KeyLoopPipeline.h"
-#include "passes/KeyLoops.h"
+#include "passes/Rematerialize.h"
+#include "passes/TileLoops.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -36,12 +43,12 @@ using namespace mlir::attn;
 
 namespace {
 
-/// Writes the pipeline of one chain of loops.
+/// Writes the pipeline of one loop.
 class Pipeliner {
 public:
-  Pipeliner(const Chain &loops, bool peels)
-      : chain(loops), builder(chain.front().loop),
-        loc(builder.getInsertionPoint()->getLoc()), peels(peels) {}
+  Pipeliner(Iteration &parts, bool peels)
+      : parts(parts), old(parts.loop), qk(parts.qk), pv(parts.pv), builder(old),
+        loc(old.getLoc()), peels(peels) {}
 
   void run();
 
@@ -49,35 +56,37 @@ private:
   Value index(int64_t value) {
     return arith::ConstantIndexOp::create(builder, loc, value);
   }
+  Value isGreater(Value a, Value b) {
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt, a, b);
+  }
   void clone(ArrayRef<Operation *> ops, IRMapping &mapping) {
     for (Operation *op : ops)
       builder.clone(*op, mapping);
   }
-  Value isGreater(Value a, Value b) {
-    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt, a, b);
-  }
 
   void wait(Product &product, Value started, int64_t pending,
             IRMapping &mapping);
-  void locateValues(Iteration &iteration, Value visit, IRMapping &mapping);
-  Value startValues(Iteration &iteration, ValueRange state, IRMapping &mapping);
-  Value startValuesIf(Value condition, Iteration &iteration, ValueRange state,
-                      IRMapping &mapping);
-  void releaseValuesIf(Value condition, Iteration &iteration,
-                       IRMapping &mapping);
-  SmallVector<Value> getState(Iteration &iteration, IRMapping &mapping);
+  Value startQK(IRMapping &mapping);
+  void loadPV(IRMapping &mapping);
+  IRMapping locatePV(Value iteration);
+  Value startPV(ValueRange state, IRMapping &mapping);
+  Value startPVIf(Value condition, ValueRange state, IRMapping &mapping);
+  void releasePVIf(Value condition, IRMapping &mapping);
+  SmallVector<Value> getState(IRMapping &mapping);
   SmallVector<Value> getInitialState();
-  SmallVector<Value> buildFirstVisit();
-  SmallVector<Value> buildLoop(Iteration &iteration, Value from,
-                               ValueRange state);
-  SmallVector<Value> buildLoops(Value from, SmallVector<Value> state);
-  Value buildLastValues(ValueRange state);
-  SmallVector<Value> buildPeeled(Value isVisited);
-  SmallVector<Value> buildUnpeeled(Value isVisited);
+
+  SmallVector<Value> buildPrologue();
+  SmallVector<Value> buildLoop(Value from, ValueRange state);
+  void buildBody(TileLoopOp loop);
+  Value buildEpilogue(ValueRange state);
+  SmallVector<Value> buildPeeled(Value hasIterations);
+  SmallVector<Value> buildUnpeeled(Value hasIterations);
   void takeOuterReleases();
   void releaseOuter();
 
-  Chain chain;
+  Iteration &parts;
+  TileLoopOp old;
+  Product &qk, &pv;
   OpBuilder builder;
   Location loc;
   bool peels;
@@ -97,96 +106,100 @@ void Pipeliner::wait(Product &product, Value started, int64_t pending,
   mapping.map(product.wait.getResult(), result);
 }
 
-/// Computes where the values of the tile visited as number `visit` are.
-/// `mapping` is that of the values alone: they belong to another visit than the
-/// scores.
-void Pipeliner::locateValues(Iteration &iteration, Value visit,
-                             IRMapping &mapping) {
-  mapping.map(iteration.loop.getInductionVar(), visit);
-  clone(iteration.beforeValues, mapping);
+Value Pipeliner::startQK(IRMapping &mapping) {
+  clone(parts.beforeQK, mapping);
+  return builder.clone(*qk.start, mapping)->getResult(0);
 }
 
-/// Starts the product of the weights and the accumulator in `state` with the
-/// values that were located.
-Value Pipeliner::startValues(Iteration &iteration, ValueRange state,
-                             IRMapping &mapping) {
-  if (iteration.values.load)
-    builder.clone(*iteration.values.load, mapping);
-  builder.clone(*iteration.values.receive, mapping);
-  mapping.map(iteration.weights.getResult(), state.back());
-  mapping.map(iteration.values.start.getAccumulator(),
-              state[iteration.accumulator]);
-  return builder.clone(*iteration.values.start, mapping)->getResult(0);
+/// Loads the tile that the PV product of this iteration reads in the next.
+void Pipeliner::loadPV(IRMapping &mapping) {
+  if (!pv.load)
+    return;
+  for (Value operand : pv.load->getOperands())
+    rematerialize(builder, operand, old.getBody(), mapping);
+  builder.clone(*pv.load, mapping);
+}
+
+/// Computes the slot of the tile that the PV product of `iteration` reads. The
+/// mapping is of that product alone: it belongs to another iteration than the
+/// QK product next to it.
+IRMapping Pipeliner::locatePV(Value iteration) {
+  IRMapping mapping;
+  mapping.map(old.getIteration(), iteration);
+  rematerialize(builder, pv.receive.getSlot(), old.getBody(), mapping);
+  return mapping;
+}
+
+/// Starts the product of the weights in `state` with the tile that was located.
+Value Pipeliner::startPV(ValueRange state, IRMapping &mapping) {
+  builder.clone(*pv.receive, mapping);
+  mapping.map(pv.start.getA(), state.back());
+  mapping.map(pv.start.getAccumulator(), state[parts.accumulator]);
+  return builder.clone(*pv.start, mapping)->getResult(0);
 }
 
 /// Where `condition` holds; always if it is null.
-Value Pipeliner::startValuesIf(Value condition, Iteration &iteration,
-                               ValueRange state, IRMapping &mapping) {
+Value Pipeliner::startPVIf(Value condition, ValueRange state,
+                           IRMapping &mapping) {
   if (!condition)
-    return startValues(iteration, state, mapping);
-  Type type = iteration.values.start.getType();
+    return startPV(state, mapping);
+  Type type = pv.start.getType();
   auto branch = scf::IfOp::create(builder, loc, type, condition,
                                   /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(branch.thenBlock());
-  Value started = startValues(iteration, state, mapping);
+  Value started = startPV(state, mapping);
   scf::YieldOp::create(builder, loc, started);
   builder.setInsertionPointToEnd(branch.elseBlock());
-  Value skipped = attn_gpu::MMASkipOp::create(builder, loc, type,
-                                              state[iteration.accumulator]);
+  Value skipped =
+      attn_gpu::MMASkipOp::create(builder, loc, type, state[parts.accumulator]);
   scf::YieldOp::create(builder, loc, skipped);
   return branch.getResult(0);
 }
 
 /// Where `condition` holds; always if it is null.
-void Pipeliner::releaseValuesIf(Value condition, Iteration &iteration,
-                                IRMapping &mapping) {
+void Pipeliner::releasePVIf(Value condition, IRMapping &mapping) {
   OpBuilder::InsertionGuard guard(builder);
   if (condition)
     builder.setInsertionPointToStart(
         scf::IfOp::create(builder, loc, condition).thenBlock());
-  builder.clone(*iteration.values.release, mapping);
+  builder.clone(*pv.release, mapping);
 }
 
 /// What the next iteration needs: everything carried, the accumulator as the
-/// product will find it, and the weights.
-SmallVector<Value> Pipeliner::getState(Iteration &iteration,
-                                       IRMapping &mapping) {
+/// product will find it, and the rounded weights.
+SmallVector<Value> Pipeliner::getState(IRMapping &mapping) {
   SmallVector<Value> state;
-  for (auto [number, yielded] :
-       llvm::enumerate(iteration.loop.getYieldedValues()))
+  for (Value yielded : old.getYield().getOperands())
     state.push_back(mapping.lookupOrDefault(
-        number == iteration.accumulator
-            ? Value(iteration.values.start.getAccumulator())
-            : yielded));
-  state.push_back(mapping.lookup(iteration.weights.getResult()));
+        yielded == pv.wait.getResult() ? pv.start.getAccumulator() : yielded));
+  state.push_back(mapping.lookup(pv.start.getA()));
   return state;
 }
 
-/// The state in front of the first visit, which reads no weights.
+/// The state in front of the first iteration, which reads no weights.
 SmallVector<Value> Pipeliner::getInitialState() {
-  Iteration &first = chain.front();
-  SmallVector<Value> state(first.loop.getInitArgs());
+  SmallVector<Value> state(old.getInits());
   state.push_back(arith::ConstantOp::create(
-      builder, loc, builder.getZeroAttr(first.weights.getType())));
+      builder, loc,
+      cast<TypedAttr>(builder.getZeroAttr(pv.start.getA().getType()))));
   return state;
 }
 
-/// The releases behind the chain of a tile that only its scores read, like Q:
-/// the last of these is done before the last product with the values starts.
+/// The releases behind the loop of a tile that only its QK products read, like
+/// Q: the last of these is done before the last PV product starts.
 void Pipeliner::takeOuterReleases() {
-  Value operand = chain.front().scores.start.getA(), tile = operand;
+  Value operand = qk.start.getA(), tile = operand;
   if (auto part = operand.getDefiningOp<attn_gpu::SubtileOp>())
     tile = part.getSource();
   auto receive = tile.getDefiningOp<attn_gpu::ReceiveOp>();
   if (!receive)
     return;
-  Block *block = chain.front().loop->getBlock();
-  Operation *last = chain.back().loop;
+  Block *block = old->getBlock();
   auto isReadLater = [&](Value value) {
     return llvm::any_of(value.getUsers(), [&](Operation *user) {
       Operation *here = block->findAncestorOpInBlock(*user);
-      return !here || last->isBeforeInBlock(here);
+      return !here || old->isBeforeInBlock(here);
     });
   };
   if (isReadLater(tile) || isReadLater(operand))
@@ -194,7 +207,7 @@ void Pipeliner::takeOuterReleases() {
   for (Operation *user : receive.getChannel().getUsers()) {
     auto release = dyn_cast<attn_gpu::ReleaseOp>(user);
     if (release && release->getBlock() == block &&
-        release.getSlot() == receive.getSlot())
+        old->isBeforeInBlock(release) && release.getSlot() == receive.getSlot())
       outerReleases.push_back(release);
   }
 }
@@ -208,136 +221,138 @@ void Pipeliner::releaseOuter() {
 // Pipeline
 //===----------------------------------------------------------------------===//
 
-/// Everything of the first visit but its values.
-SmallVector<Value> Pipeliner::buildFirstVisit() {
-  Iteration &first = chain.front();
+/// Everything of the first iteration but its PV product.
+SmallVector<Value> Pipeliner::buildPrologue() {
   IRMapping mapping;
-  mapping.map(first.loop.getRegionIterArgs(), first.loop.getInitArgs());
-  mapping.map(first.loop.getInductionVar(), first.loop.getLowerBound());
-  clone(first.beforeScores, mapping);
-  Value started = builder.clone(*first.scores.start, mapping)->getResult(0);
-  wait(first.scores, started, /*pending=*/0, mapping);
-  builder.clone(*first.scores.release, mapping);
-  clone(first.softmax, mapping);
-  clone(first.following, mapping);
-  builder.clone(*first.weights, mapping);
-  return getState(first, mapping);
+  mapping.map(old.getRegionIterArgs(), old.getInits());
+  mapping.map(old.getIteration(), old.getFrom());
+  if (!old.getPosition().use_empty())
+    mapping.map(old.getPosition(), createPosition(builder, old, old.getFrom()));
+  Value started = startQK(mapping);
+  wait(qk, started, /*pending=*/0, mapping);
+  builder.clone(*qk.release, mapping);
+  for (Operation *op : parts.softmax) {
+    auto mask = dyn_cast<TileMaskOpInterface>(op);
+    if (mask && old.getKind(0) == SegmentKind::Full)
+      mapping.map(op->getResult(0),
+                  mapping.lookupOrDefault(mask.getUnmasked()));
+    else
+      builder.clone(*op, mapping);
+  }
+  clone(parts.following, mapping);
+  builder.clone(*parts.rounding, mapping);
+  loadPV(mapping);
+  return getState(mapping);
 }
 
-SmallVector<Value> Pipeliner::buildLoop(Iteration &iteration, Value from,
-                                        ValueRange state) {
-  scf::ForOp old = iteration.loop;
-  auto loop = scf::ForOp::create(builder, loc, from, old.getUpperBound(),
-                                 old.getStep(), state);
+void Pipeliner::buildBody(TileLoopOp loop) {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  IRMapping mapping, valuesMapping;
-  mapping.map(old.getRegionIterArgs(), loop.getRegionIterArgs().drop_back());
-  Value visit = loop.getInductionVar();
-  mapping.map(old.getInductionVar(), visit);
-  clone(iteration.beforeScores, mapping);
-  Value scores = builder.clone(*iteration.scores.start, mapping)->getResult(0);
+  Value iteration = loop.getIteration();
+  IRMapping mapping;
+  mapping.map(old.getBody()->getArguments(),
+              loop.getBody()->getArguments().drop_back());
+  Value scores = startQK(mapping);
 
-  // Null where every visit of the loop is one.
-  Value isLater =
-      peels ? Value() : isGreater(visit, chain.front().loop.getLowerBound());
-  locateValues(iteration, arith::SubIOp::create(builder, loc, visit, index(1)),
-               valuesMapping);
-  SmallVector<Value> previous(loop.getRegionIterArgs());
-  Value values = startValuesIf(isLater, iteration, previous, valuesMapping);
-  wait(iteration.scores, scores, /*pending=*/1, mapping);
-  builder.clone(*iteration.scores.release, mapping);
-  clone(iteration.softmax, mapping);
+  // Null where every iteration of the loop is one.
+  Value isLater = peels ? Value() : isGreater(iteration, loop.getFrom());
+  Value previous = arith::SubIOp::create(builder, loc, iteration, index(1));
+  IRMapping pvMapping = locatePV(previous);
+  SmallVector<Value> state(loop.getRegionIterArgs());
+  Value product = startPVIf(isLater, state, pvMapping);
+  wait(qk, scores, /*pending=*/1, mapping);
+  builder.clone(*qk.release, mapping);
+  clone(parts.softmax, mapping);
 
-  wait(iteration.values, values, /*pending=*/0, valuesMapping);
-  releaseValuesIf(isLater, iteration, valuesMapping);
-  mapping.map(old.getRegionIterArg(iteration.accumulator),
-              valuesMapping.lookup(iteration.values.wait.getResult()));
-  clone(iteration.following, mapping);
+  wait(pv, product, /*pending=*/0, pvMapping);
+  releasePVIf(isLater, pvMapping);
+  loadPV(mapping);
+  mapping.map(old.getRegionIterArgs()[parts.accumulator],
+              pvMapping.lookup(pv.wait.getResult()));
+  clone(parts.following, mapping);
   // Only now: the product that was waited for read the old weights from the
   // registers that the new ones go to.
-  builder.clone(*iteration.weights, mapping);
-  scf::YieldOp::create(builder, loc, getState(iteration, mapping));
+  builder.clone(*parts.rounding, mapping);
+  YieldOp::create(builder, loc, getState(mapping));
+}
+
+SmallVector<Value> Pipeliner::buildLoop(Value from, ValueRange state) {
+  SmallVector<Value> ends(old.getEnds());
+  SmallVector<SegmentKind> kinds = old.getSegmentKinds();
+  // The prologue is all of a tail. Other first segments may have more
+  // iterations.
+  if (peels && kinds.front() == SegmentKind::Tail) {
+    ends.erase(ends.begin());
+    kinds.erase(kinds.begin());
+  }
+  if (kinds.empty())
+    return llvm::to_vector(state);
+  SmallVector<CarriedRole> roles = old.getCarriedRoles();
+  roles.push_back(CarriedRole::Weights);
+  auto loop = TileLoopOp::create(builder, loc, old.getAxis(), old.getStep(),
+                                 old.getFirst(), old.getDescending(), from,
+                                 ends, kinds, state, roles);
+  buildBody(loop);
   return llvm::to_vector_of<Value>(loop.getResults());
 }
 
-SmallVector<Value> Pipeliner::buildLoops(Value from, SmallVector<Value> state) {
-  // Nothing is left of a first loop that ends with the visit in front of it; it
-  // ends nowhere else, for no later loop has a visit if the first has none.
-  bool isDone = peels && runsAtMostOnce(chain.front().loop);
-  for (Iteration &iteration : llvm::drop_begin(chain, isDone ? 1 : 0)) {
-    state = buildLoop(iteration, from, state);
-    from = iteration.loop.getUpperBound();
-  }
-  return state;
+/// The PV product of the last iteration; returns the accumulator.
+Value Pipeliner::buildEpilogue(ValueRange state) {
+  Value last = arith::SubIOp::create(builder, loc, old.getEnd(), index(1));
+  IRMapping mapping = locatePV(last);
+  Value started = startPV(state, mapping);
+  wait(pv, started, /*pending=*/0, mapping);
+  builder.clone(*pv.release, mapping);
+  return mapping.lookup(pv.wait.getResult());
 }
 
-/// The product with the values of the last visit; returns the accumulator.
-Value Pipeliner::buildLastValues(ValueRange state) {
-  Iteration &last = chain.back();
-  IRMapping mapping;
-  Value end = last.loop.getUpperBound();
-  locateValues(last, arith::SubIOp::create(builder, loc, end, index(1)),
-               mapping);
-  Value started = startValues(last, state, mapping);
-  wait(last.values, started, /*pending=*/0, mapping);
-  builder.clone(*last.values.release, mapping);
-  return mapping.lookup(last.values.wait.getResult());
-}
-
-SmallVector<Value> Pipeliner::buildPeeled(Value isVisited) {
-  scf::ForOp first = chain.front().loop;
-  auto branch = scf::IfOp::create(builder, loc, first.getResultTypes(),
-                                  isVisited, /*withElseRegion=*/true);
+SmallVector<Value> Pipeliner::buildPeeled(Value hasIterations) {
+  auto branch = scf::IfOp::create(builder, loc, old.getResultTypes(),
+                                  hasIterations, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(branch.elseBlock());
   releaseOuter();
-  scf::YieldOp::create(builder, loc, first.getInitArgs());
+  scf::YieldOp::create(builder, loc, old.getInits());
 
   builder.setInsertionPointToEnd(branch.thenBlock());
-  SmallVector<Value> state = buildFirstVisit();
-  Value from = builder.createOrFold<arith::AddIOp>(loc, first.getLowerBound(),
-                                                   first.getStep());
-  state = buildLoops(from, state);
+  SmallVector<Value> state = buildPrologue();
+  Value from =
+      builder.createOrFold<arith::AddIOp>(loc, old.getFrom(), index(1));
+  state = buildLoop(from, state);
   releaseOuter();
-  Value accumulator = buildLastValues(state);
+  Value accumulator = buildEpilogue(state);
   state.pop_back();
-  state[chain.back().accumulator] = accumulator;
+  state[parts.accumulator] = accumulator;
   scf::YieldOp::create(builder, loc, state);
   return llvm::to_vector_of<Value>(branch.getResults());
 }
 
-SmallVector<Value> Pipeliner::buildUnpeeled(Value isVisited) {
-  SmallVector<Value> state =
-      buildLoops(chain.front().loop.getLowerBound(), getInitialState());
+SmallVector<Value> Pipeliner::buildUnpeeled(Value hasIterations) {
+  SmallVector<Value> state = buildLoop(old.getFrom(), getInitialState());
   releaseOuter();
-  Value &accumulator = state[chain.back().accumulator];
+  Value &accumulator = state[parts.accumulator];
   auto branch = scf::IfOp::create(builder, loc, accumulator.getType(),
-                                  isVisited, /*withElseRegion=*/true);
+                                  hasIterations, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToEnd(branch.elseBlock());
   scf::YieldOp::create(builder, loc, accumulator);
   builder.setInsertionPointToEnd(branch.thenBlock());
-  scf::YieldOp::create(builder, loc, buildLastValues(state));
+  scf::YieldOp::create(builder, loc, buildEpilogue(state));
   accumulator = branch.getResult(0);
   state.pop_back();
   return state;
 }
 
 void Pipeliner::run() {
-  scf::ForOp last = chain.back().loop;
   takeOuterReleases();
-  builder.setInsertionPoint(last);
-  Value isVisited =
-      isGreater(last.getUpperBound(), chain.front().loop.getLowerBound());
-  last.replaceAllUsesWith(peels ? buildPeeled(isVisited)
-                                : buildUnpeeled(isVisited));
+  Value hasIterations = isGreater(old.getEnd(), old.getFrom());
+  old->replaceAllUsesWith(peels ? buildPeeled(hasIterations)
+                                : buildUnpeeled(hasIterations));
   for (attn_gpu::ReleaseOp release : outerReleases)
     release.erase();
-  for (Iteration &iteration : llvm::reverse(chain))
-    iteration.loop.erase();
+  old.erase();
 }
 
-void mlir::attn::pipelineKeyLoops(const Chain &chain, bool peels) {
-  Pipeliner(chain, peels).run();
+void mlir::attn::pipelineKeyLoop(Iteration &iteration, bool peels) {
+  Pipeliner(iteration, peels).run();
 }

@@ -5,23 +5,19 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What attn-overlap-softmax found of the loops, and how it writes them anew.
+// What attn-overlap-softmax found of a loop, and how it writes it anew.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef ATTN_PASSES_KEYLOOPPIPELINE_H
 #define ATTN_PASSES_KEYLOOPPIPELINE_H
 
+#include "dialect/attn/AttnDialect.h"
 #include "dialect/attn_gpu/AttnGPUDialect.h"
-
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-
-#include <vector>
 
 namespace mlir::attn {
 
-/// One matmul of an iteration with the tile it reads.
+/// A matrix product of an iteration with the tile it reads.
 struct Product {
   /// What fills the slot, where no producer does; null else.
   attn_gpu::CooperativeLoadOp load;
@@ -31,24 +27,22 @@ struct Product {
   attn_gpu::ReleaseOp release;
 };
 
-/// A loop over key tiles, cut into parts.
+/// The body of a loop over key tiles, cut into parts.
 struct Iteration {
-  scf::ForOp loop;
-  Product scores, values;
-  /// The weights as the values' product reads them.
-  arith::TruncFOp weights;
+  TileLoopOp loop;
+  Product qk, pv;
+  /// What rounds the weights to the left operand of the PV product.
+  Operation *rounding = nullptr;
   /// Number of the accumulator among what the loop carries.
   unsigned accumulator = 0;
-  /// In the order of the body.
-  SmallVector<Operation *> beforeScores, beforeValues, softmax, following;
+  /// What the QK product needs, what neither product and no accumulator has to
+  /// do with, and what follows from the accumulator; in the order of the body.
+  SmallVector<Operation *> beforeQK, softmax, following;
 };
 
-/// Consecutive loops that hand on all they carry.
-using Chain = std::vector<Iteration>;
-
-/// Replaces the loops of `chain` by their pipeline; `peels`: its first visit
-/// stands in front of the loops.
-void pipelineKeyLoops(const Chain &chain, bool peels);
+/// Replaces the loop by its pipeline; `peels`: the first iteration is a
+/// prologue in front of the loop.
+void pipelineKeyLoop(Iteration &iteration, bool peels);
 
 } // namespace mlir::attn
 

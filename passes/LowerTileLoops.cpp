@@ -17,13 +17,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
+#include "passes/TileLoops.h"
 
 #include "dialect/attn/AttnDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace mlir::attn {
@@ -99,18 +99,8 @@ SmallVector<Value> LoopLowering::createLoop(const Range &range,
   IRMapping mapping;
   mapping.map(old.getIteration(), iteration);
   mapping.map(old.getRegionIterArgs(), loop.getRegionIterArgs());
-  if (!old.getPosition().use_empty()) {
-    Value tile;
-    if (old.getDescending())
-      tile = arith::SubIOp::create(builder, loc, old.getFirst(), iteration);
-    else if (matchPattern(old.getFirst(), m_Zero()))
-      tile = iteration;
-    else
-      tile = arith::AddIOp::create(builder, loc, old.getFirst(), iteration);
-    Value step = arith::ConstantIndexOp::create(builder, loc, old.getStep());
-    mapping.map(old.getPosition(),
-                arith::MulIOp::create(builder, loc, tile, step).getResult());
-  }
+  if (!old.getPosition().use_empty())
+    mapping.map(old.getPosition(), createPosition(builder, old, iteration));
   for (Operation &op : old.getBody()->without_terminator()) {
     if (auto mask = dyn_cast<TileMaskOpInterface>(op))
       createMask(mask, range, iteration, mapping);
@@ -218,18 +208,10 @@ struct AttnLowerTileLoops
     : attn::impl::AttnLowerTileLoopsPassBase<AttnLowerTileLoops> {
   using AttnLowerTileLoopsPassBase::AttnLowerTileLoopsPassBase;
 
-  /// Whether one loop serves all segments.
-  bool isShared(TileLoopOp loop) {
-    std::optional<unsigned> accumulator =
-        loop.findCarried(CarriedRole::Accumulator);
-    return accumulator && loop.getKind(0) == SegmentKind::Partial &&
-           cast<VectorType>(loop.getInits()[*accumulator].getType())
-                   .getDimSize(1) >= minSharedColumns;
-  }
-
   void runOnOperation() override {
-    getOperation()->walk<WalkOrder::PostOrder>(
-        [&](TileLoopOp loop) { LoopLowering(loop).lower(isShared(loop)); });
+    getOperation()->walk<WalkOrder::PostOrder>([&](TileLoopOp loop) {
+      LoopLowering(loop).lower(sharesCode(loop, minSharedColumns));
+    });
     eraseDeadOps(getOperation());
     getOperation()->walk([](TileGridOp grid) { lower(grid); });
   }

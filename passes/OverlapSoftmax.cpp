@@ -5,21 +5,23 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An iteration is cut in four parts: the *scores* with what they need, the
-// *values* (receive, product, wait, release), what *follows* from the
-// accumulator (its rescaling), and the rest, which is the softmax. All loops of
-// a chain are cut alike, so one goes on where the one before stopped.
-// KeyLoopPipeline.cpp puts the parts together.
+// The body of a loop over key tiles is cut in four parts: the QK product with
+// what it needs, the PV product (receive, start, wait, release), what *follows*
+// from the accumulator (its rescaling), and the rest, which is the softmax. The
+// products are known by what they are: PV adds to the value that the loop
+// carries as its accumulator, and QK gives the scores of the softmax weights
+// that PV reads. KeyLoopPipeline.cpp puts the parts together.
 //
 //===----------------------------------------------------------------------===//
 
 #include "passes/KeyLoopPipeline.h"
-#include "passes/KeyLoops.h"
 #include "passes/Passes.h"
+#include "passes/Rematerialize.h"
+#include "passes/TileLoops.h"
 
-#include "dialect/attn/AttnDialect.h"
-
-#include "mlir/IR/Matchers.h"
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace mlir::attn {
@@ -30,42 +32,18 @@ namespace mlir::attn {
 using namespace mlir;
 using namespace mlir::attn;
 
-static std::optional<Product> matchProduct(attn_gpu::MMAAsyncOp start) {
-  Product product;
-  product.start = start;
-  product.receive = start.getB().getDefiningOp<attn_gpu::ReceiveOp>();
-  if (!product.receive || product.receive->getBlock() != start->getBlock() ||
-      !start.getResult().hasOneUse())
-    return std::nullopt;
-  product.wait = dyn_cast<attn_gpu::MMAWaitOp>(*start->user_begin());
-  for (Operation *user : product.receive.getChannel().getUsers()) {
-    if (user->getBlock() != start->getBlock())
-      continue;
-    auto release = dyn_cast<attn_gpu::ReleaseOp>(user);
-    if (release && release.getSlot() == product.receive.getSlot())
-      product.release = release;
-    auto load = dyn_cast<attn_gpu::CooperativeLoadOp>(user);
-    if (load && load.getSlot() == product.receive.getSlot())
-      product.load = load;
-  }
-  if (!product.wait || !product.release)
-    return std::nullopt;
-  return product;
-}
+/// What is in the way of a rewrite, or nothing.
+using Obstacle = std::optional<StringRef>;
 
-/// Ops of `block` that `roots` are computed from.
-static llvm::SetVector<Operation *> getSlice(ArrayRef<Operation *> roots,
-                                             Block *block) {
+/// Ops of `block` that `root` is computed from, and `root`.
+static llvm::SetVector<Operation *> getSlice(Operation *root, Block *block) {
+  BackwardSliceOptions options;
+  options.inclusive = true;
+  options.omitBlockArguments = true;
+  options.omitUsesFromAbove = false;
+  options.filter = [=](Operation *op) { return op->getBlock() == block; };
   llvm::SetVector<Operation *> slice;
-  SmallVector<Operation *> worklist(roots);
-  while (!worklist.empty()) {
-    Operation *op = worklist.pop_back_val();
-    for (Value operand : op->getOperands()) {
-      Operation *def = operand.getDefiningOp();
-      if (def && def->getBlock() == block && slice.insert(def))
-        worklist.push_back(def);
-    }
-  }
+  (void)getBackwardSlice(root, &slice, options);
   return slice;
 }
 
@@ -81,129 +59,151 @@ static bool usesAny(Operation *op, const llvm::DenseSet<Value> &values) {
       .wasInterrupted();
 }
 
-/// Finds the two products and the weights between them.
-static bool matchProducts(Iteration &iteration) {
-  auto starts =
-      llvm::to_vector(iteration.loop.getBody()->getOps<attn_gpu::MMAAsyncOp>());
-  if (starts.size() != 2 || starts[0].getAccumulator() ||
-      !starts[1].getAccumulator())
-    return false;
-  std::optional<Product> scores = matchProduct(starts[0]);
-  std::optional<Product> values = matchProduct(starts[1]);
-  iteration.weights = starts[1].getA().getDefiningOp<arith::TruncFOp>();
-  if (!scores || !values || !iteration.weights ||
-      scores->receive == values->receive)
-    return false;
-  iteration.scores = *scores;
-  iteration.values = *values;
-  for (auto [number, yielded] :
-       llvm::enumerate(iteration.loop.getYieldedValues())) {
-    if (yielded == values->wait.getResult()) {
-      iteration.accumulator = number;
-      return true;
-    }
+/// The only op of type `OpTy` in `ops`, or null.
+template <typename OpTy>
+static OpTy findOnly(const llvm::SetVector<Operation *> &ops) {
+  OpTy found;
+  for (Operation *op : ops) {
+    auto candidate = dyn_cast<OpTy>(op);
+    if (candidate && found)
+      return {};
+    if (candidate)
+      found = candidate;
   }
-  return false;
+  return found;
+}
+
+/// Finds what moves with a product; null members where something is missing.
+static Product findProduct(attn_gpu::MMAAsyncOp start) {
+  Product product;
+  product.start = start;
+  if (start.getResult().hasOneUse())
+    product.wait = dyn_cast<attn_gpu::MMAWaitOp>(*start->user_begin());
+  product.receive = start.getB().getDefiningOp<attn_gpu::ReceiveOp>();
+  if (!product.receive || product.receive->getBlock() != start->getBlock())
+    return product;
+  for (Operation *user : product.receive.getChannel().getUsers()) {
+    if (user->getBlock() != start->getBlock())
+      continue;
+    auto release = dyn_cast<attn_gpu::ReleaseOp>(user);
+    if (release && release.getSlot() == product.receive.getSlot())
+      product.release = release;
+    auto load = dyn_cast<attn_gpu::CooperativeLoadOp>(user);
+    if (load && load.getSlot() == product.receive.getSlot())
+      product.load = load;
+  }
+  return product;
+}
+
+/// Finds the two products, and the weights between them.
+static Obstacle matchProducts(Iteration &iteration) {
+  TileLoopOp loop = iteration.loop;
+  Block *body = loop.getBody();
+  std::optional<unsigned> accumulator =
+      loop.findCarried(CarriedRole::Accumulator);
+  if (!accumulator)
+    return "expected an accumulator";
+  iteration.accumulator = *accumulator;
+  auto wait = loop.getYield()
+                  .getOperand(*accumulator)
+                  .getDefiningOp<attn_gpu::MMAWaitOp>();
+  auto pv = wait ? wait.getValue().getDefiningOp<attn_gpu::MMAAsyncOp>()
+                 : attn_gpu::MMAAsyncOp();
+  if (!pv || pv->getBlock() != body || !pv.getAccumulator())
+    return "expected the accumulator to be what a PV product adds to";
+  iteration.rounding = pv.getA().getDefiningOp();
+  if (!iteration.rounding || iteration.rounding->getBlock() != body ||
+      !isMemoryEffectFree(iteration.rounding) || !pv.getA().hasOneUse())
+    return "expected weights that only the PV product reads";
+  auto weights = findOnly<SoftmaxWeightsOp>(getSlice(iteration.rounding, body));
+  if (!weights)
+    return "expected the PV product to read softmax weights";
+  Operation *scores = weights.getScores().getDefiningOp();
+  auto qk = scores ? findOnly<attn_gpu::MMAAsyncOp>(getSlice(scores, body))
+                   : attn_gpu::MMAAsyncOp();
+  if (!qk)
+    return "expected the scores to come from one QK product";
+  iteration.qk = findProduct(qk);
+  iteration.pv = findProduct(pv);
+  for (const Product &product : {iteration.qk, iteration.pv})
+    if (!product.wait || !product.receive || !product.release)
+      return "expected each product to read a tile from a channel, to be "
+             "waited for, and its slot to be released";
+  if (iteration.qk.receive == iteration.pv.receive)
+    return "expected a tile for each product";
+  if (llvm::range_size(body->getOps<attn_gpu::MMAAsyncOp>()) != 2)
+    return "expected no products other than QK and PV";
+  return std::nullopt;
 }
 
 /// Assigns every op of the body to a part.
-static void cut(Iteration &iteration) {
+static Obstacle cut(Iteration &iteration) {
   Block *body = iteration.loop.getBody();
-  Product &scores = iteration.scores, &values = iteration.values;
-  SmallVector<Operation *> ofScores = {scores.start, scores.release};
-  SmallVector<Operation *> ofValues = {values.receive, values.release};
-  if (scores.load)
-    ofScores.push_back(scores.load);
-  if (values.load)
-    ofValues.push_back(values.load);
-  auto beforeScores = getSlice(ofScores, body);
-  auto beforeValues = getSlice(ofValues, body);
-  if (scores.load)
-    beforeScores.insert(scores.load);
+  Product &qk = iteration.qk, &pv = iteration.pv;
   llvm::DenseSet<Operation *> products = {
-      scores.start, scores.wait,    scores.release,
-      values.load,  values.receive, values.start,
-      values.wait,  values.release, iteration.weights};
+      qk.start, qk.wait, qk.release, pv.load,           pv.receive,
+      pv.start, pv.wait, pv.release, iteration.rounding};
+  llvm::SetVector<Operation *> beforeQK = getSlice(qk.start, body);
+  beforeQK.insert_range(getSlice(qk.release, body));
+  if (qk.load)
+    beforeQK.insert_range(getSlice(qk.load, body));
   llvm::DenseSet<Value> followers = {
-      iteration.loop.getRegionIterArg(iteration.accumulator)};
+      iteration.loop.getRegionIterArgs()[iteration.accumulator]};
   for (Operation &op : body->without_terminator()) {
+    bool follows = usesAny(&op, followers);
+    if (follows && (beforeQK.contains(&op) || &op == iteration.rounding))
+      return "expected weights that do not depend on the accumulator";
     if (products.contains(&op))
       continue;
-    if (beforeScores.contains(&op))
-      iteration.beforeScores.push_back(&op);
-    if (beforeValues.contains(&op))
-      iteration.beforeValues.push_back(&op);
-    if (beforeScores.contains(&op))
-      continue;
-    if (usesAny(&op, followers)) {
+    if (beforeQK.contains(&op)) {
+      iteration.beforeQK.push_back(&op);
+    } else if (follows) {
       iteration.following.push_back(&op);
       followers.insert(op.result_begin(), op.result_end());
     } else {
-      // With what the values need as well, since they belong to another visit.
       iteration.softmax.push_back(&op);
     }
   }
+  if (!followers.contains(pv.start.getAccumulator()))
+    return "expected the PV product to add to the carried accumulator";
+  return std::nullopt;
 }
 
 /// Whether the parts depend on each other only as the pipeline has it.
-static bool canPipeline(Iteration &iteration) {
-  scf::ForOp loop = iteration.loop;
-  if (!iteration.values.wait.getResult().hasOneUse() ||
-      !iteration.weights->hasOneUse() ||
-      !loop.getBody()->getOps<attn_gpu::TMALoadOp>().empty() ||
-      !llvm::all_of(loop.getBody()->getOps<attn_gpu::CooperativeLoadOp>(),
-                    [&](attn_gpu::CooperativeLoadOp load) {
-                      return load == iteration.scores.load ||
-                             load == iteration.values.load;
-                    }))
-    return false;
-  // The values of a visit are found from its number alone, and its scores
-  // without the accumulator, which is still being written.
-  llvm::DenseSet<Value> carried(loop.getRegionIterArgs().begin(),
-                                loop.getRegionIterArgs().end());
-  llvm::DenseSet<Value> accumulator = {
-      loop.getRegionIterArg(iteration.accumulator)};
-  return llvm::all_of(iteration.beforeValues,
-                      [&](Operation *op) {
-                        return isMemoryEffectFree(op) && !usesAny(op, carried);
-                      }) &&
-         llvm::none_of(iteration.beforeScores,
-                       [&](Operation *op) { return usesAny(op, accumulator); });
-}
-
-static std::optional<Iteration> matchIteration(scf::ForOp loop) {
-  Iteration iteration;
-  iteration.loop = loop;
-  if (loop.getUnsignedCmp() || !matchPattern(loop.getStep(), m_One()) ||
-      !matchProducts(iteration))
-    return std::nullopt;
-  cut(iteration);
-  if (!canPipeline(iteration))
-    return std::nullopt;
-  return iteration;
-}
-
-static std::vector<Chain> collectChains(Operation *root) {
-  std::vector<Chain> chains;
-  root->walk([&](scf::ForOp loop) {
-    std::optional<Iteration> iteration = matchIteration(loop);
-    if (!iteration)
-      return;
-    if (chains.empty() || !continues(chains.back().back().loop, loop))
-      chains.emplace_back();
-    chains.back().push_back(*iteration);
+static Obstacle checkParts(Iteration &iteration) {
+  Product &qk = iteration.qk, &pv = iteration.pv;
+  Block *body = iteration.loop.getBody();
+  if (!pv.wait.getResult().hasOneUse())
+    return "expected the result of the PV product to be carried alone";
+  bool hasOtherCopies = llvm::any_of(*body, [&](Operation &op) {
+    return isa<attn_gpu::TMALoadOp>(op) ||
+           (isa<attn_gpu::CooperativeLoadOp>(op) && &op != qk.load &&
+            &op != pv.load);
   });
-  return chains;
+  if (hasOtherCopies)
+    return "expected no copies but those of the products' tiles by the threads";
+  IRMapping ofIteration;
+  ofIteration.map(iteration.loop.getIteration(), iteration.loop.getIteration());
+  if (!canRematerialize(pv.receive.getSlot(), body, ofIteration))
+    return "expected slots that follow from the iteration";
+  ofIteration.map(iteration.loop.getPosition(), iteration.loop.getPosition());
+  if (pv.load && !llvm::all_of(pv.load->getOperands(), [&](Value operand) {
+        return canRematerialize(operand, body, ofIteration);
+      }))
+    return "expected copies that follow from the iteration";
+  std::optional<int64_t> from = getConstantIntValue(iteration.loop.getFrom());
+  std::optional<int64_t> end = getConstantIntValue(iteration.loop.getEnd());
+  if (from && end && *from >= *end)
+    return "expected an iteration";
+  return std::nullopt;
 }
 
-/// Whether the first visit has code of its own. It is all of its loop where
-/// that runs once; and where threads copy, it must, for `attn-prefetch-copies`
-/// looks for copies that every visit makes.
-static bool isPeeled(const Iteration &first, int64_t minSharedColumns) {
-  scf::ForOp loop = first.loop;
-  Type accumulator = loop.getResult(first.accumulator).getType();
-  return first.values.load || runsAtMostOnce(loop) ||
-         cast<VectorType>(accumulator).getDimSize(1) < minSharedColumns;
+static Obstacle matchIteration(Iteration &iteration) {
+  if (Obstacle obstacle = matchProducts(iteration))
+    return obstacle;
+  if (Obstacle obstacle = cut(iteration))
+    return obstacle;
+  return checkParts(iteration);
 }
 
 namespace {
@@ -217,12 +217,26 @@ struct AttnOverlapSoftmax
     auto schedule = kernel->getAttrOfType<ScheduleAttr>(kScheduleAttr);
     if (!schedule || !schedule.getOverlap())
       return;
-    std::vector<Chain> chains = collectChains(kernel);
-    if (chains.empty())
-      kernel.emitRemark("not overlapped: expected loops of two matmuls with "
-                        "tiles from channels");
-    for (const Chain &chain : chains)
-      pipelineKeyLoops(chain, isPeeled(chain.front(), minSharedColumns));
+    SmallVector<TileLoopOp> loops;
+    kernel.walk([&](TileLoopOp loop) {
+      // Others only receive and release.
+      if (!loop.getBody()->getOps<attn_gpu::MMAAsyncOp>().empty())
+        loops.push_back(loop);
+    });
+    if (loops.empty())
+      kernel.emitRemark(
+          "not overlapped: expected a loop over tiles with products");
+    for (TileLoopOp loop : loops) {
+      Iteration iteration;
+      iteration.loop = loop;
+      if (Obstacle obstacle = matchIteration(iteration))
+        loop.emitRemark("not overlapped: ") << *obstacle;
+      else
+        // Where threads copy, the prologue has the first copies, which
+        // attn-prefetch-copies moves ahead.
+        pipelineKeyLoop(iteration, iteration.pv.load ||
+                                       !sharesCode(loop, minSharedColumns));
+    }
   }
 };
 

@@ -251,13 +251,16 @@ def AttnPrefetchCopiesPass
   let summary = "start copies as early as their slots are free";
   let description = [{
     Without a producer, the threads that compute also copy. The load of a tile
-    moves ahead of its use by as many visits of the key loops as its channel has
+    in an `attn.tile_loop` moves ahead by as many iterations as its channel has
     slots, behind the `receive` that follows the release of the slot: what that
-    waits for is what the copy would wait for. The first tiles are loaded in
-    front of the loops, and of branches around them that only ask whether there
-    is a visit. Loads of visits that do not exist are skipped, not issued.
+    waits for is what the copy would wait for. The loads of a prologue and of
+    the first iterations go in front of the loop and of the branch around it,
+    under the branch's condition. Tiles of iterations that do not exist are
+    skipped, not loaded.
 
-    Declines with a remark where the loops do not load the same way.
+    Requires: one load, receive and release of each channel in the loop, and
+    tiles that follow from the iteration. A loop without these stays as it is,
+    which a remark says.
 
     Example: test/passes/attn-prefetch-copies-doctest.mlir
   }];
@@ -354,20 +357,24 @@ def AttnOverlapSoftmaxPass
     : Pass<"attn-overlap-softmax", "::mlir::gpu::GPUFuncOp"> {
   let summary = "run the softmax of one tile under the matmuls of its neighbours";
   let description = [{
-    Software-pipelines the key loops of a consumer by one tile: an iteration
-    starts the scores of its tile, then the product of the previous tile's
-    weights with its values, and does its softmax while that product runs. The
-    pipeline runs through the consecutive loops (partial, full, partial) without
-    draining between them. Weights are rounded to 16 bits only after the product
-    that reads the previous ones was waited for, since they share registers.
+    Software-pipelines an `attn.tile_loop` by one iteration: it starts the QK
+    product of its tile, then the PV product of the previous one, and does its
+    softmax while that runs. The loop carries the rounded weights in addition,
+    and goes through its segments without draining between them. Weights are
+    rounded to 16 bits only after the PV product that reads the previous ones
+    was waited for, since they share registers.
 
-    The first tile, before which there are no values, has its own code in front
-    of the loop. With accumulators of at least `min-shared-columns` columns it
-    shares the loop's: a branch more per tile, and one product and one softmax
-    less for the assembler. It never does where its loop runs once at most, which
-    then is no loop, nor where threads copy the tiles themselves.
+    The first iteration, which has no product before it, is a prologue in front
+    of the loop, and all of a `tail` segment. With accumulators of at least
+    `min-shared-columns` columns it shares the loop's code instead: a branch
+    more per tile, and one product and one softmax less for the assembler. It
+    never does where its segment is a tail, which then is no loop, nor where
+    threads copy the tiles themselves. The last PV product is an epilogue.
 
-    Declines with a remark where the loops do not have that form.
+    Requires: an accumulator that a PV product adds to, weights that it alone
+    reads and that `attn.softmax_weights` makes of the result of a QK product, a
+    channel for each product, slots that follow from the iteration. Where a
+    schedule has `overlap` and a loop is not of that form, a remark says why.
 
     Example: test/passes/attn-overlap-softmax-doctest.mlir
   }];
@@ -379,27 +386,6 @@ def AttnOverlapSoftmaxPass
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::attn_gpu::AttnGPUDialect",
     "::mlir::scf::SCFDialect"
-  ];
-}
-
-def AttnMergeKeyLoopsPass
-    : Pass<"attn-merge-key-loops", "::mlir::gpu::GPUFuncOp"> {
-  let summary = "make a masked key loop and the one behind it one loop";
-  let description = [{
-    Two consecutive key loops that differ by an `attn.mask_band` become one that
-    masks under a condition: one branch more per tile, and half the matrix
-    products for the assembler to look at. Loops that carry matrices of less than
-    `min-columns` columns are left alone, for they assemble fast anyway, and so
-    is a masked loop that runs once at most.
-
-    Example: test/passes/attn-merge-key-loops-doctest.mlir
-  }];
-  let options = [
-    Option<"minColumns", "min-columns", "int64_t", "0",
-           "columns of accumulators from which on loops are merged">
-  ];
-  let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"
   ];
 }
 

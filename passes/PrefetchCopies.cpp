@@ -5,27 +5,32 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// for n { load K[n]; receive K[n]; ...; release K[n];
-//         load V[n]; receive V[n]; ...; release V[n] }
+// for i { load K[i]; receive K[i]; ...; release K[i];
+//         load V[i]; receive V[i]; ...; release V[i] }
 //   ->  load K[0]
-//       for n { receive K[n]; load V[n];     ...; release K[n];
-//               receive V[n]; load K[n + 1]; ...; release V[n] }
+//       for i { receive K[i]; load V[i];     ...; release K[i];
+//               receive V[i]; load K[i + 1]; ...; release V[i] }
 //
 // shown for rings of one slot. A slot is free once every worker has released
 // it, so the copy that fills it again stands behind the next `receive`: that
 // one waits for all threads anyhow, and the copy has until its own `receive`
-// to arrive. With S slots it runs S visits ahead.
+// to arrive. With S slots it runs S iterations ahead.
+//
+// Every iteration loads one tile of a channel and receives one. What was loaded
+// but not received in front of the loop is therefore how many iterations a tile
+// is received behind its load.
 //
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
+#include "passes/Rematerialize.h"
+#include "passes/TileLoops.h"
 
 #include "dialect/attn_gpu/AttnGPUDialect.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/IRMapping.h"
 
 namespace mlir::attn {
 #define GEN_PASS_DEF_ATTNPREFETCHCOPIESPASS
@@ -40,175 +45,63 @@ using attn_gpu::ReleaseOp;
 
 namespace {
 
-/// One channel's loads over the chain of loops, one a loop.
+/// The loads of one channel.
 struct Stream {
-  SmallVector<CooperativeLoadOp> loads;
-  /// The visit whose tile a trip reads, from the number of the trip: behind by
-  /// one where the softmax of a visit overlaps the values of the one before.
-  int64_t offset = 0;
-  /// Trips between a load and its tile's use.
+  /// Of the loop, and of a prologue in front of it; null where there is none.
+  CooperativeLoadOp load, prologue;
+  ReceiveOp receive;
+  ReleaseOp release;
+  /// Iterations between the load of a tile and its receive, as they are.
+  int64_t distance = 0;
+  /// Iterations that the load of the loop moves ahead, and the receive behind
+  /// which it goes.
   int64_t lookahead = 0;
-  /// Per loop, the receive behind which the load goes.
-  SmallVector<ReceiveOp> places;
+  ReceiveOp place;
 
-  CooperativeLoadOp first() { return loads.front(); }
+  Value getChannel() { return load.getChannel(); }
 };
 
-/// Prefetches for the key loops of one block.
+/// Prefetches for one loop.
 class Prefetcher {
 public:
-  explicit Prefetcher(Block &block) : block(block) {}
+  explicit Prefetcher(TileLoopOp loop);
 
   /// Says why not, or nothing.
   std::optional<StringRef> run();
 
 private:
-  bool findChain();
-  bool findAnchor();
-  bool isSameLoad(CooperativeLoadOp a, OpFoldResult aTrip, CooperativeLoadOp b,
-                  scf::ForOp bLoop);
-  bool findStreams();
-  bool findPlaces(Stream &stream);
-  bool takeOuterLoads(Stream &stream);
-  void createLoad(OpBuilder &builder, Stream &stream, Value trip,
-                  bool alwaysExists);
-  void createPrologue();
+  bool findStream(CooperativeLoadOp load);
+  bool findOuterOps(Stream &stream);
+  bool findPlace(Stream &stream);
+  bool isKnownInFront(Stream &stream);
+
+  IRMapping mapIteration(OpBuilder &builder, Value iteration);
+  void createLoad(OpBuilder &builder, CooperativeLoadOp load, Block *from,
+                  IRMapping &mapping);
+  void createLoadIfExists(OpBuilder &builder, Stream &stream, Value iteration,
+                          Value end);
+  void createFirstLoads();
   void createLoads(Stream &stream);
   void delayReceives();
 
-  Block &block;
-  SmallVector<scf::ForOp> loops;
-  int64_t firstTrip = 0;
+  TileLoopOp loop;
+  Block *body;
+  /// What holds the loop, in front of which the first loads go: a branch or the
+  /// loop itself. `scope` is the block in it that holds loop or body.
+  Operation *anchor;
+  Block *scope;
   SmallVector<Stream> streams;
-  /// What holds the loops, in the body of the loop over tiles; and the number
-  /// of visits.
-  Operation *anchor = nullptr;
-  Value end;
-  /// Loads of visits in front of the loops and behind them.
-  SmallVector<CooperativeLoadOp> outerLoads;
 };
 
 } // namespace
 
-/// Loops that count trips one after the other, from a constant on.
-bool Prefetcher::findChain() {
-  for (auto loop : block.getOps<scf::ForOp>())
-    if (!loop.getBody()->getOps<CooperativeLoadOp>().empty())
-      loops.push_back(loop);
-  for (size_t i = 1; i < loops.size(); ++i)
-    if (loops[i].getLowerBound() != loops[i - 1].getUpperBound())
-      return false;
-  std::optional<int64_t> start =
-      loops.empty() ? std::nullopt
-                    : getConstantIntValue(loops.front().getLowerBound());
-  if (!start || !llvm::all_of(loops, [](scf::ForOp loop) {
-        return getConstantIntValue(loop.getStep()) == 1;
-      }))
-    return false;
-  firstTrip = *start;
-  end = loops.back().getUpperBound();
-  return true;
-}
-
-/// Whether `branch` is taken exactly if there is a visit.
-static bool isTakenForVisits(scf::IfOp branch, Value end) {
-  auto compare = branch.getCondition().getDefiningOp<arith::CmpIOp>();
-  return compare && compare.getPredicate() == arith::CmpIPredicate::sgt &&
-         compare.getLhs() == end && isZeroInteger(compare.getRhs());
-}
-
-/// Goes out of the branches around the loops. What is loaded in front of them
-/// must be received, so nothing but the number of visits may lead there.
-bool Prefetcher::findAnchor() {
-  anchor = loops.front();
-  while (auto branch = dyn_cast<scf::IfOp>(anchor->getParentOp())) {
-    if (!isTakenForVisits(branch, end) ||
-        anchor->getParentRegion() != &branch.getThenRegion())
-      return false;
+Prefetcher::Prefetcher(TileLoopOp loop)
+    : loop(loop), body(loop.getBody()), anchor(loop), scope(body) {
+  auto branch = dyn_cast<scf::IfOp>(loop->getParentOp());
+  if (branch && branch.thenBlock() == loop->getBlock()) {
     anchor = branch;
+    scope = branch.thenBlock();
   }
-  // The number of visits must be known in front of the anchor.
-  Operation *def = end.getDefiningOp();
-  return !def || !anchor->isProperAncestor(def);
-}
-
-/// Whether `a` is to `aTrip` what `b` is to `bTrip`, by ops that can be
-/// repeated in front of `anchor`.
-static bool isSameFunction(Value a, OpFoldResult aTrip, Value b, Value bTrip,
-                           Operation *anchor) {
-  if (b == bTrip)
-    return isEqualConstantIntOrValue(a, aTrip);
-  if (a == b && !anchor->isAncestor(a.getParentBlock()->getParentOp()))
-    return true;
-  Operation *aOp = a.getDefiningOp(), *bOp = b.getDefiningOp();
-  return aOp && bOp && isMemoryEffectFree(aOp) && aOp->getNumRegions() == 0 &&
-         aOp->getName() == bOp->getName() &&
-         aOp->getAttrDictionary() == bOp->getAttrDictionary() &&
-         cast<OpResult>(a).getResultNumber() ==
-             cast<OpResult>(b).getResultNumber() &&
-         aOp->getNumOperands() == bOp->getNumOperands() &&
-         llvm::all_of(llvm::zip(aOp->getOperands(), bOp->getOperands()),
-                      [&](auto pair) {
-                        auto [x, y] = pair;
-                        return isSameFunction(x, aTrip, y, bTrip, anchor);
-                      });
-}
-
-/// Whether `a` loads for `aTrip` what `b` does for the trips of its loop.
-bool Prefetcher::isSameLoad(CooperativeLoadOp a, OpFoldResult aTrip,
-                            CooperativeLoadOp b, scf::ForOp bLoop) {
-  return a->getAttrDictionary() == b->getAttrDictionary() &&
-         a->getNumOperands() == b->getNumOperands() &&
-         llvm::all_of(llvm::zip(a->getOperands(), b->getOperands()),
-                      [&](auto pair) {
-                        auto [x, y] = pair;
-                        return isSameFunction(x, aTrip, y,
-                                              bLoop.getInductionVar(), anchor);
-                      });
-}
-
-/// How far `number`, a sum with the trip of `loop`, is from that trip and what
-/// the loop does not change.
-static std::optional<int64_t> getOffset(Value number, scf::ForOp loop) {
-  if (number == loop.getInductionVar())
-    return 0;
-  Operation *op = number.getDefiningOp();
-  if (!op || !loop->isProperAncestor(op))
-    return std::nullopt;
-  if (isa<arith::SubIOp>(op)) {
-    std::optional<int64_t> rest = getOffset(op->getOperand(0), loop);
-    std::optional<int64_t> less = getConstantIntValue(op->getOperand(1));
-    return rest && less ? std::optional(*rest - *less) : std::nullopt;
-  }
-  if (!isa<arith::AddIOp>(op))
-    return std::nullopt;
-  std::optional<int64_t> left = getOffset(op->getOperand(0), loop);
-  std::optional<int64_t> right = getOffset(op->getOperand(1), loop);
-  return left ? left : right;
-}
-
-/// Groups the loads by channel: all loops must load it, and the same way.
-bool Prefetcher::findStreams() {
-  for (auto load : loops.front().getBody()->getOps<CooperativeLoadOp>()) {
-    std::optional<int64_t> offset = getOffset(load.getSlot(), loops.front());
-    if (!offset)
-      return false;
-    streams.emplace_back().loads.push_back(load);
-    streams.back().offset = *offset;
-  }
-  for (scf::ForOp loop : ArrayRef(loops).drop_front()) {
-    auto loads = llvm::to_vector(loop.getBody()->getOps<CooperativeLoadOp>());
-    if (loads.size() != streams.size())
-      return false;
-    for (auto [stream, load] : llvm::zip_equal(streams, loads))
-      stream.loads.push_back(load);
-  }
-  for (Stream &stream : streams)
-    for (auto [load, loop] : llvm::zip_equal(stream.loads, loops))
-      if (!isSameLoad(stream.first(), loops.front().getInductionVar(), load,
-                      loop))
-        return false;
-  return true;
 }
 
 /// The only op of type `OpTy` on `channel` in `body`, or null.
@@ -225,115 +118,158 @@ static OpTy findOnly(Block *body, Value channel) {
   return found;
 }
 
-/// Finds the loads outside of the loops: of the visits before the first trip's
-/// and after the last one's, which are then loaded ahead as well.
-bool Prefetcher::takeOuterLoads(Stream &stream) {
-  int64_t before = 0, after = 0;
-  for (auto load : block.getOps<CooperativeLoadOp>()) {
-    if (load.getChannel() != stream.first().getChannel())
-      continue;
-    OpFoldResult trip = end;
-    if (!load->isBeforeInBlock(loops.front()))
-      ++after;
-    else
-      trip = Builder(load).getIndexAttr(before++ - stream.offset);
-    if (after > 1 || !isSameLoad(load, trip, stream.first(), loops.front()))
-      return false;
-    outerLoads.push_back(load);
-  }
-  return before == firstTrip + stream.offset && after == -stream.offset &&
-         stream.lookahead >= -stream.offset;
-}
-
-/// The first receive behind the release, going around the loop.
-bool Prefetcher::findPlaces(Stream &stream) {
-  int64_t stages = stream.first().getChannel().getType().getStages();
-  for (auto [load, loop] : llvm::zip_equal(stream.loads, loops)) {
-    Block *body = loop.getBody();
-    auto receive = findOnly<ReceiveOp>(body, load.getChannel());
-    auto release = findOnly<ReleaseOp>(body, load.getChannel());
-    if (!receive || !release || !receive->isBeforeInBlock(release) ||
-        receive.getSlot() != load.getSlot() ||
-        release.getSlot() != load.getSlot())
-      return false;
-    ReceiveOp place;
-    int64_t lookahead = stages;
-    for (auto next : body->getOps<ReceiveOp>())
-      if (!place && release->isBeforeInBlock(next))
-        place = next;
-    if (!place) {
-      place = *body->getOps<ReceiveOp>().begin();
-      --lookahead;
-    }
-    // A load behind its own tile's receive would never arrive.
-    if (lookahead == 0 && !place->isBeforeInBlock(receive))
-      return false;
-    if (!stream.places.empty() && lookahead != stream.lookahead)
-      return false;
-    stream.lookahead = lookahead;
-    stream.places.push_back(place);
-  }
+bool Prefetcher::findStream(CooperativeLoadOp load) {
+  Stream stream;
+  Value channel = load.getChannel();
+  stream.load = findOnly<CooperativeLoadOp>(body, channel);
+  stream.receive = findOnly<ReceiveOp>(body, channel);
+  stream.release = findOnly<ReleaseOp>(body, channel);
+  if (!stream.load || !stream.receive || !stream.release ||
+      !stream.receive->isBeforeInBlock(stream.release))
+    return false;
+  streams.push_back(stream);
   return true;
 }
 
-/// Loads what trip number `trip` reads, if there is such a visit.
-void Prefetcher::createLoad(OpBuilder &builder, Stream &stream, Value trip,
-                            bool alwaysExists) {
-  CooperativeLoadOp load = stream.first();
-  Location loc = load.getLoc();
-  OpBuilder nested = builder;
-  if (!alwaysExists) {
-    Value visit = builder.createOrFold<arith::AddIOp>(
-        loc, trip, arith::ConstantIndexOp::create(builder, loc, stream.offset));
-    Value exists = arith::CmpIOp::create(builder, loc,
-                                         arith::CmpIPredicate::slt, visit, end);
-    nested = scf::IfOp::create(builder, loc, exists).getThenBodyBuilder();
+/// Finds what a prologue loads and receives. Nothing else may load.
+bool Prefetcher::findOuterOps(Stream &stream) {
+  for (Operation *user : stream.getChannel().getUsers()) {
+    bool isInFront =
+        user->getBlock() == loop->getBlock() && user->isBeforeInBlock(loop);
+    if (auto load = dyn_cast<CooperativeLoadOp>(user)) {
+      if (load == stream.load)
+        continue;
+      if (!isInFront || anchor == loop || stream.prologue)
+        return false;
+      stream.prologue = load;
+      ++stream.distance;
+    } else if (isa<ReceiveOp>(user) && isInFront) {
+      --stream.distance;
+    }
   }
-  BackwardSliceOptions options;
-  options.inclusive = true;
-  options.omitBlockArguments = true;
-  options.filter = [&](Operation *op) { return anchor->isProperAncestor(op); };
-  SetVector<Operation *> slice;
-  (void)getBackwardSlice(load.getOperation(), &slice, options);
-  IRMapping mapping;
-  mapping.map(loops.front().getInductionVar(), trip);
-  for (Operation *op : slice)
-    nested.clone(*op, mapping);
+  return stream.distance >= 0;
 }
 
-/// The first visits' tiles, in the order of their use.
-void Prefetcher::createPrologue() {
+/// The first receive behind the release, going around the loop.
+bool Prefetcher::findPlace(Stream &stream) {
+  int64_t stages = stream.load.getChannel().getType().getStages();
+  stream.lookahead = stages - stream.distance;
+  auto receives = body->getOps<ReceiveOp>();
+  auto next = llvm::find_if(receives, [&](ReceiveOp receive) {
+    return stream.release->isBeforeInBlock(receive);
+  });
+  if (next == receives.end()) {
+    next = receives.begin();
+    --stream.lookahead;
+  }
+  stream.place = *next;
+  // A load behind its own tile's receive would never arrive.
+  bool isLate = stream.distance == 0 && stream.lookahead == 0 &&
+                !stream.place->isBeforeInBlock(stream.receive);
+  bool hasSlots = stream.lookahead + (stream.prologue ? 1 : 0) <= stages;
+  return stream.lookahead >= 0 && !isLate && hasSlots;
+}
+
+/// Whether what the loads are computed from can be computed in front of the
+/// loop and of the branch around it.
+bool Prefetcher::isKnownInFront(Stream &stream) {
+  IRMapping mapping;
+  auto isKnown = [&](Value value) {
+    return canRematerialize(value, scope, mapping);
+  };
+  if (stream.prologue && !llvm::all_of(stream.prologue->getOperands(), isKnown))
+    return false;
+  mapping.map(loop.getIteration(), loop.getIteration());
+  mapping.map(loop.getPosition(), loop.getPosition());
+  return llvm::all_of(stream.load->getOperands(), isKnown) &&
+         isKnown(loop.getFrom()) && isKnown(loop.getEnd()) &&
+         (anchor == loop ||
+          !anchor->isAncestor(loop.getFirst().getParentBlock()->getParentOp()));
+}
+
+/// What `iteration` has for what the body has for its own.
+IRMapping Prefetcher::mapIteration(OpBuilder &builder, Value iteration) {
+  IRMapping mapping;
+  mapping.map(loop.getIteration(), iteration);
+  mapping.map(loop.getPosition(), createPosition(builder, loop, iteration));
+  return mapping;
+}
+
+/// Loads with what `mapping` has; what else the load needs of `from` is
+/// computed anew.
+void Prefetcher::createLoad(OpBuilder &builder, CooperativeLoadOp load,
+                            Block *from, IRMapping &mapping) {
+  for (Value operand : load->getOperands())
+    rematerialize(builder, operand, from, mapping);
+  builder.clone(*load, mapping);
+}
+
+/// Loads what `iteration` loads in the loop, if there is such an iteration.
+void Prefetcher::createLoadIfExists(OpBuilder &builder, Stream &stream,
+                                    Value iteration, Value end) {
+  Location loc = stream.load.getLoc();
+  Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
+                                       iteration, end);
+  OpBuilder nested =
+      scf::IfOp::create(builder, loc, exists).getThenBodyBuilder();
+  IRMapping mapping = mapIteration(nested, iteration);
+  bool isInLoop =
+      body->getParent()->isAncestor(builder.getInsertionBlock()->getParent());
+  createLoad(nested, stream.load, isInLoop ? body : scope, mapping);
+}
+
+/// The tiles of the prologue and of the first iterations, in the order of their
+/// use.
+void Prefetcher::createFirstLoads() {
   OpBuilder builder(anchor);
   Location loc = anchor->getLoc();
+  if (auto branch = dyn_cast<scf::IfOp>(anchor)) {
+    auto again = scf::IfOp::create(builder, loc, branch.getCondition());
+    builder = again.getThenBodyBuilder();
+  }
+  IRMapping bounds;
+  Value from = rematerialize(builder, loop.getFrom(), scope, bounds);
+  Value end = rematerialize(builder, loop.getEnd(), scope, bounds);
   int64_t last = 0;
   for (Stream &stream : streams)
-    last = std::max(last, firstTrip + stream.lookahead);
-  for (int64_t trip = 0; trip < last; ++trip)
-    for (Stream &stream : streams)
-      if (trip + stream.offset >= 0 && trip < firstTrip + stream.lookahead)
-        createLoad(builder, stream,
-                   arith::ConstantIndexOp::create(builder, loc, trip),
-                   /*alwaysExists=*/false);
-}
-
-/// Puts the loads of the loops where they belong.
-void Prefetcher::createLoads(Stream &stream) {
-  for (auto [loop, place] : llvm::zip_equal(loops, stream.places)) {
-    OpBuilder builder(place->getContext());
-    builder.setInsertionPointAfter(place);
-    Value trip = loop.getInductionVar();
-    if (stream.lookahead > 0)
-      trip =
-          arith::AddIOp::create(builder, place.getLoc(), trip,
-                                arith::ConstantIndexOp::create(
-                                    builder, place.getLoc(), stream.lookahead));
-    createLoad(builder, stream, trip,
-               /*alwaysExists=*/stream.lookahead + stream.offset <= 0);
+    last = std::max(last, stream.lookahead + stream.distance);
+  // Iterations of the loop that a tile is used in; the prologue is that before
+  // the first.
+  for (int64_t use = -1; use < last; ++use) {
+    for (Stream &stream : streams) {
+      int64_t number = use - stream.distance;
+      if (number == -1 && stream.prologue) {
+        IRMapping mapping;
+        createLoad(builder, stream.prologue, scope, mapping);
+      } else if (number >= 0 && number < stream.lookahead) {
+        Value iteration = builder.createOrFold<arith::AddIOp>(
+            loc, from, arith::ConstantIndexOp::create(builder, loc, number));
+        createLoadIfExists(builder, stream, iteration, end);
+      }
+    }
   }
 }
 
-/// Moves what waits for tiles read in front of the loops behind the first
-/// loads, so that all are on their way at once.
+/// Puts the load of the loop where it belongs.
+void Prefetcher::createLoads(Stream &stream) {
+  OpBuilder builder(loop.getContext());
+  builder.setInsertionPointAfter(stream.place);
+  Location loc = stream.load.getLoc();
+  if (stream.lookahead == 0) {
+    IRMapping mapping;
+    mapping.map(loop.getIteration(), loop.getIteration());
+    mapping.map(loop.getPosition(), loop.getPosition());
+    createLoad(builder, stream.load, body, mapping);
+    return;
+  }
+  Value iteration = arith::AddIOp::create(
+      builder, loc, loop.getIteration(),
+      arith::ConstantIndexOp::create(builder, loc, stream.lookahead));
+  createLoadIfExists(builder, stream, iteration, loop.getEnd());
+}
+
+/// Moves what waits for tiles read in front of the loop behind the first loads,
+/// so that all are on their way at once.
 void Prefetcher::delayReceives() {
   Block *outer = anchor->getBlock();
   for (auto receive : llvm::make_early_inc_range(outer->getOps<ReceiveOp>())) {
@@ -358,29 +294,31 @@ void Prefetcher::delayReceives() {
 }
 
 std::optional<StringRef> Prefetcher::run() {
-  if (!findChain())
-    return "expected loops that count trips one after the other";
-  if (!findAnchor())
-    return "expected the loops to run whenever there is a visit";
-  if (!findStreams())
-    return "expected the loops to load the same tiles of each visit";
-  for (Stream &stream : streams)
-    if (!findPlaces(stream))
-      return "expected one receive and one release behind each load";
-  for (Stream &stream : streams)
-    if (!takeOuterLoads(stream))
-      return "expected loads of the visits before the first trip and after the "
-             "last";
-  createPrologue();
+  for (auto load : body->getOps<CooperativeLoadOp>())
+    if (!findStream(load))
+      return "expected one load of each channel, one receive and one release "
+             "behind it";
+  llvm::stable_sort(streams, [](const Stream &a, const Stream &b) {
+    return a.receive->isBeforeInBlock(b.receive);
+  });
+  for (Stream &stream : streams) {
+    if (!findOuterOps(stream))
+      return "expected loads of a prologue, and none other";
+    if (!findPlace(stream))
+      return "expected a slot that is free in time";
+    if (!isKnownInFront(stream))
+      return "expected tiles that are known in front of the loop";
+  }
+  createFirstLoads();
   delayReceives();
   // Each goes right behind its place: the first stream last, to come first.
   for (Stream &stream : llvm::reverse(streams))
     createLoads(stream);
-  for (CooperativeLoadOp load : outerLoads)
-    load.erase();
-  for (Stream &stream : streams)
-    for (CooperativeLoadOp load : stream.loads)
-      load.erase();
+  for (Stream &stream : streams) {
+    if (stream.prologue)
+      stream.prologue.erase();
+    stream.load.erase();
+  }
   return std::nullopt;
 }
 
@@ -389,17 +327,14 @@ namespace {
 struct AttnPrefetchCopies
     : attn::impl::AttnPrefetchCopiesPassBase<AttnPrefetchCopies> {
   void runOnOperation() override {
-    gpu::GPUFuncOp kernel = getOperation();
-    SetVector<Block *> blocks;
-    kernel.walk([&](CooperativeLoadOp load) {
-      auto loop = dyn_cast<scf::ForOp>(load->getParentOp());
-      // The outer loop is that over tiles.
-      if (loop && loop->getParentOfType<scf::ForOp>())
-        blocks.insert(loop->getBlock());
+    SmallVector<TileLoopOp> loops;
+    getOperation().walk([&](TileLoopOp loop) {
+      if (!loop.getBody()->getOps<CooperativeLoadOp>().empty())
+        loops.push_back(loop);
     });
-    for (Block *block : blocks)
-      if (std::optional<StringRef> reason = Prefetcher(*block).run())
-        kernel.emitRemark("not prefetched: ") << *reason;
+    for (TileLoopOp loop : loops)
+      if (std::optional<StringRef> reason = Prefetcher(loop).run())
+        loop.emitRemark("not prefetched: ") << *reason;
   }
 };
 

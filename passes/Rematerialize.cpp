@@ -13,12 +13,18 @@
 using namespace mlir;
 using namespace mlir::attn;
 
+/// Whether `block` is `scope` or in a region in it.
+static bool isInScope(Block *block, Block *scope) {
+  return scope->getParent()->findAncestorBlockInRegion(*block) == scope;
+}
+
 /// The op that computes `value` in `scope`, or null where it is an input.
 static Operation *getDefInScope(Value value, Block *scope,
                                 const IRMapping &mapping) {
   Operation *op = value.getDefiningOp();
-  return !op || mapping.contains(value) || op->getBlock() != scope ? nullptr
-                                                                   : op;
+  return !op || mapping.contains(value) || !isInScope(op->getBlock(), scope)
+             ? nullptr
+             : op;
 }
 
 bool mlir::attn::canRematerialize(Value value, Block *scope,
@@ -30,7 +36,7 @@ bool mlir::attn::canRematerialize(Value value, Block *scope,
     Operation *op = getDefInScope(next, scope, mapping);
     if (!op) {
       // An argument of the scope that nobody replaces has no value elsewhere.
-      if (isa<BlockArgument>(next) && next.getParentBlock() == scope &&
+      if (isa<BlockArgument>(next) && isInScope(next.getParentBlock(), scope) &&
           !mapping.contains(next))
         return false;
       continue;
@@ -51,7 +57,8 @@ Value mlir::attn::rematerialize(OpBuilder &builder, Value value, Block *scope,
     return mapping.lookupOrDefault(value);
   op->walk([&](Operation *nested) {
     for (Value operand : nested->getOperands())
-      rematerialize(builder, operand, scope, mapping);
+      if (!op->isAncestor(operand.getParentBlock()->getParentOp()))
+        rematerialize(builder, operand, scope, mapping);
   });
   Operation *copy = builder.clone(*op, mapping);
   SmallVector<Value> folded;

@@ -19,13 +19,14 @@
 namespace mlir::attn {
 
 /// Whether `value` can be computed again from what `mapping` has and what is
-/// defined outside of `scope`, by ops without effects and regions.
+/// defined outside of `scope` and the regions in it, by ops without effects and
+/// regions.
 bool canRematerialize(Value value, Block *scope, const IRMapping &mapping);
 
 /// `value` from what `mapping` has and what is defined outside of `scope`;
-/// clones ops of `scope` that are not in `mapping` yet, folds what can be, and
-/// adds all of it to `mapping`. Ops in regions inside of `scope` are cloned as
-/// parts of the op around them.
+/// clones ops of `scope`, and of the regions in it that `value` is in, that are
+/// not in `mapping` yet, folds what can be, and adds all of it to `mapping`. An
+/// op is cloned with its regions.
 Value rematerialize(OpBuilder &builder, Value value, Block *scope,
                     IRMapping &mapping);
 

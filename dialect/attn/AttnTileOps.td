@@ -131,7 +131,8 @@ def Attn_TileLoopOp : Attn_Op<"tile_loop", [
 
     Ends do not decrease, and the first segment has an iteration if any has:
     whoever sets them sees to it. So the first iteration of a loop is always one
-    that masks, which lets a pipeline have one kind of prologue.
+    that masks, which lets a pipeline have one kind of prologue. Behind that, the
+    first segment may have none.
 
     Carried values have roles: the row `maximum` that exponentials are relative
     to, the row `sum` of weights (or `partial_sum`, see `attn_gpu.partial_sum`),
