@@ -13,17 +13,19 @@
 //       ... last use of %k ...
 //       attn_gpu.release %channel[slot]
 //
-// Slot numbers are running counts over all tiles of a block: the tile loop
-// carries how many query tiles and how many key tiles came before.
+// Slot numbers are running counts over all tiles of a block: the loop over them
+// carries how many came before, and how many iterations their tile loops had.
 //
 //===----------------------------------------------------------------------===//
 
 #include "passes/Passes.h"
+#include "passes/Rematerialize.h"
 #include "passes/SelectSchedule.h"
 
 #include "dialect/attn/AttnDialect.h"
 #include "dialect/attn_gpu/AttnGPUDialect.h"
 
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -51,95 +53,69 @@ public:
 private:
   LogicalResult findLoops();
   void carryCounts();
-  void findRoles(ArrayRef<vector::TransferReadOp> reads);
-  Value getChannel(vector::TransferReadOp read, attn_gpu::ChannelType type);
   Value getTensorMap(Value memref, ArrayRef<int64_t> box, Type element);
-  std::optional<SmallVector<Value>> matchWorkerRow(vector::TransferReadOp read);
+  FailureOr<SmallVector<Value>> getBlockIndices(vector::TransferReadOp read,
+                                                bool &isShared);
   void createLoad(vector::TransferReadOp read, ValueRange coordinates,
                   Value channel, Value slot);
+  LogicalResult check(vector::TransferReadOp read);
   LogicalResult rewrite(vector::TransferReadOp read);
 
   gpu::GPUFuncOp kernel;
   ScheduleAttr schedule;
   OpBuilder builder;
   Location loc;
-  scf::ForOp tileLoop;
-  /// The loops over key tiles, in order.
-  SmallVector<scf::ForOp> keyLoops;
-  Value queryCount, keyCount;
-  /// One channel per tensor and role, so that the key loops share it. A tensor
-  /// read for several roles, say as keys and values, has several.
-  llvm::DenseMap<std::pair<Value, unsigned>, Value> channels;
-  llvm::DenseMap<Operation *, unsigned> roles;
+  /// The loop over the tiles of a block.
+  scf::ForOp blockLoop;
+  /// How many tiles of the grid came before, and how many iterations each tile
+  /// loop in them had.
+  Value gridCount;
+  llvm::MapVector<Operation *, Value> iterationCounts;
 };
 
 } // namespace
 
-/// Finds the tile loop and checks that the key loops count visits without gaps.
+/// Finds the loop over the tiles of a block and the tile loops in it, which
+/// count their iterations from 0.
 LogicalResult CopyRewriter::findLoops() {
   for (auto loop : kernel.getBody().getOps<scf::ForOp>()) {
-    if (tileLoop)
+    if (blockLoop)
       return kernel.emitOpError() << "expected one loop over tiles";
-    tileLoop = loop;
+    blockLoop = loop;
   }
-  if (!tileLoop || tileLoop.getNumResults() != 0)
+  if (!blockLoop || blockLoop.getNumResults() != 0)
     return kernel.emitOpError() << "expected a loop over tiles that carries "
                                    "nothing";
-  keyLoops = llvm::to_vector(tileLoop.getBody()->getOps<scf::ForOp>());
-  Value end;
-  for (scf::ForOp loop : keyLoops) {
-    bool follows = end ? loop.getLowerBound() == end
-                       : matchPattern(loop.getLowerBound(), m_Zero());
-    if (!follows || !matchPattern(loop.getStep(), m_One()))
-      return loop.emitOpError() << "expected key loops to follow each other "
-                                   "from 0 in steps of 1";
-    end = loop.getUpperBound();
+  for (auto loop : blockLoop.getBody()->getOps<TileLoopOp>()) {
+    if (!matchPattern(loop.getFrom(), m_Zero()))
+      return loop.emitOpError() << "expected iterations from 0";
+    iterationCounts.insert({loop, Value()});
   }
   return success();
 }
 
-/// Makes the tile loop carry the running counts of query and key tiles.
+/// Makes the loop over tiles carry the running counts.
 void CopyRewriter::carryCounts() {
-  builder.setInsertionPoint(tileLoop);
+  builder.setInsertionPoint(blockLoop);
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  SmallVector<Value> inits(1 + iterationCounts.size(), zero);
   IRRewriter rewriter(builder);
-  auto replaced = cast<scf::ForOp>(*tileLoop.replaceWithAdditionalYields(
-      rewriter, {zero, zero}, /*replaceInitOperandUsesInLoop=*/false,
+  blockLoop = cast<scf::ForOp>(*blockLoop.replaceWithAdditionalYields(
+      rewriter, inits, /*replaceInitOperandUsesInLoop=*/false,
       [&](OpBuilder &nested, Location loc,
           ArrayRef<BlockArgument> counts) -> SmallVector<Value> {
         Value one = arith::ConstantIndexOp::create(nested, loc, 1);
-        Value queries = arith::AddIOp::create(nested, loc, counts[0], one);
-        Value keys = counts[1];
-        if (!keyLoops.empty())
-          keys = arith::AddIOp::create(nested, loc, keys,
-                                       keyLoops.back().getUpperBound());
-        return {queries, keys};
+        gridCount = counts[0];
+        SmallVector<Value> next = {
+            arith::AddIOp::create(nested, loc, gridCount, one)};
+        for (auto [number, entry] : llvm::enumerate(iterationCounts)) {
+          entry.second = counts[number + 1];
+          next.push_back(
+              arith::AddIOp::create(nested, loc, entry.second,
+                                    cast<TileLoopOp>(entry.first).getEnd()));
+        }
+        return next;
       }));
-  tileLoop = replaced;
-  queryCount = tileLoop.getRegionIterArg(0);
-  keyCount = tileLoop.getRegionIterArg(1);
-  keyLoops = llvm::to_vector(tileLoop.getBody()->getOps<scf::ForOp>());
-}
-
-/// Numbers the reads of a tensor within each block, apart for key loops.
-void CopyRewriter::findRoles(ArrayRef<vector::TransferReadOp> reads) {
-  llvm::DenseMap<std::pair<Value, Block *>, unsigned> counts;
-  for (vector::TransferReadOp read : reads) {
-    bool inKeyLoop = read->getBlock() != tileLoop.getBody();
-    roles[read] = 2 * counts[{read.getBase(), read->getBlock()}]++ + inKeyLoop;
-  }
-}
-
-/// The channel of a tensor's tiles, which its reads in several loops share.
-Value CopyRewriter::getChannel(vector::TransferReadOp read,
-                               attn_gpu::ChannelType type) {
-  Value &channel = channels[{read.getBase(), roles.lookup(read)}];
-  if (!channel) {
-    builder.setInsertionPoint(tileLoop);
-    channel =
-        attn_gpu::ChannelOp::create(builder, loc, type, schedule.getWorkers());
-  }
-  return channel;
 }
 
 /// The descriptor of `memref` with this box, an argument of the kernel.
@@ -161,24 +137,65 @@ Value CopyRewriter::getTensorMap(Value memref, ArrayRef<int64_t> box,
   return kernel.getArgument(position);
 }
 
-/// The indices of a read as worker 0 has them, if only its row depends on the
-/// worker, and that as `x + worker * rows`.
-std::optional<SmallVector<Value>>
-CopyRewriter::matchWorkerRow(vector::TransferReadOp read) {
+/// Adds up which of the terms of `index`, a sum, depend on the worker.
+static void collectWorkerTerms(Value index, Block *block,
+                               SmallVectorImpl<Value> &terms) {
+  auto dependsOnWorker = [&](Value value) {
+    SetVector<Operation *> slice;
+    BackwardSliceOptions options;
+    options.inclusive = true;
+    options.omitBlockArguments = true;
+    (void)getBackwardSlice(value, &slice, options);
+    return llvm::any_of(slice, llvm::IsaPred<attn_gpu::WorkerIdOp>);
+  };
+  if (!dependsOnWorker(index))
+    return;
+  if (auto sum = index.getDefiningOp<arith::AddIOp>()) {
+    collectWorkerTerms(sum.getLhs(), block, terms);
+    collectWorkerTerms(sum.getRhs(), block, terms);
+  } else {
+    terms.push_back(index);
+  }
+}
+
+/// Whether `term` is the worker's number times `rows`.
+static bool isWorkerRow(Value term, int64_t rows) {
+  auto product = term.getDefiningOp<arith::MulIOp>();
+  if (!product)
+    return rows == 1 && term.getDefiningOp<attn_gpu::WorkerIdOp>();
+  Value worker = product.getLhs(), factor = product.getRhs();
+  if (!worker.getDefiningOp<attn_gpu::WorkerIdOp>())
+    std::swap(worker, factor);
+  return worker.getDefiningOp<attn_gpu::WorkerIdOp>() &&
+         getConstantIntValue(factor) == rows;
+}
+
+/// The indices of a read as worker 0 has them. `isShared` says that all workers
+/// read the same; else each reads its part of the rows.
+FailureOr<SmallVector<Value>>
+CopyRewriter::getBlockIndices(vector::TransferReadOp read, bool &isShared) {
   SmallVector<Value> indices(read.getIndices());
   int64_t rows = read.getVectorType().getDimSize(0);
-  for (Value &index : indices) {
-    auto sum = index.getDefiningOp<arith::AddIOp>();
-    auto offset =
-        sum ? sum.getRhs().getDefiningOp<arith::MulIOp>() : arith::MulIOp();
-    if (!offset || !offset.getLhs().getDefiningOp<attn_gpu::WorkerIdOp>())
+  unsigned rowDim =
+      cast<AffineDimExpr>(read.getPermutationMap().getResult(0)).getPosition();
+  isShared = true;
+  for (auto [dim, index] : llvm::enumerate(indices)) {
+    SmallVector<Value> terms;
+    collectWorkerTerms(index, read->getBlock(), terms);
+    if (terms.empty())
       continue;
-    if (getConstantIntValue(offset.getRhs()) != rows)
-      return std::nullopt;
-    index = sum.getLhs();
-    return indices;
+    isShared = false;
+    if (dim != rowDim || terms.size() != 1 || !isWorkerRow(terms.front(), rows))
+      return read.emitOpError()
+             << "expected workers to read rows one after the other, but got an "
+                "index that depends on the worker in another way";
+    builder.setInsertionPoint(read);
+    IRMapping mapping;
+    mapping.map(terms.front(),
+                arith::ConstantIndexOp::create(builder, loc, 0).getResult());
+    index = rematerialize(builder, index, read->getBlock(), mapping);
   }
-  return std::nullopt;
+  return indices;
 }
 
 /// The last op of `block` that uses `value`, itself or inside.
@@ -212,8 +229,8 @@ void CopyRewriter::createLoad(vector::TransferReadOp read,
                               slot);
 }
 
-LogicalResult CopyRewriter::rewrite(vector::TransferReadOp read) {
-  VectorType type = read.getVectorType();
+/// Checks that `read` is a tile that a copy can bring.
+LogicalResult CopyRewriter::check(vector::TransferReadOp read) {
   auto memref = dyn_cast<BlockArgument>(read.getBase());
   AffineMap map = read.getPermutationMap();
   auto row = dyn_cast<AffineDimExpr>(map.getResult(0));
@@ -226,34 +243,43 @@ LogicalResult CopyRewriter::rewrite(vector::TransferReadOp read) {
   if (!cast<MemRefType>(memref.getType()).isLastDimUnitStride())
     return read.emitOpError()
            << "expected columns without gaps, but got " << memref.getType();
-
-  auto keyLoop = dyn_cast<scf::ForOp>(read->getParentOp());
-  bool inKeyLoop = llvm::is_contained(keyLoops, keyLoop);
-  if (!inKeyLoop && keyLoop != tileLoop)
+  if (read->getParentOp() != blockLoop &&
+      !iterationCounts.contains(read->getParentOp()))
     return read.emitOpError()
-           << "expected to be in the loop over tiles or a loop over keys";
-  std::optional<SmallVector<Value>> ofBlock = matchWorkerRow(read);
-  SmallVector<Value> coordinates =
-      ofBlock ? *ofBlock : SmallVector<Value>(read.getIndices());
+           << "expected to be in the loop over tiles or in a tile loop";
+  return success();
+}
+
+LogicalResult CopyRewriter::rewrite(vector::TransferReadOp read) {
+  bool isShared = true;
+  if (failed(check(read)))
+    return failure();
+  FailureOr<SmallVector<Value>> coordinates = getBlockIndices(read, isShared);
+  if (failed(coordinates))
+    return failure();
+  auto tileLoop = dyn_cast<TileLoopOp>(read->getParentOp());
+  VectorType type = read.getVectorType();
   int64_t rows = type.getDimSize(0);
-  int64_t blockRows = ofBlock ? rows * schedule.getWorkers() : rows;
+  int64_t blockRows = isShared ? rows : rows * schedule.getWorkers();
 
   auto layout =
       attn_gpu::PanelsAttr::get(builder.getContext(), blockRows, kPanelBytes);
   Type element = type.getElementType();
   auto channelType = attn_gpu::ChannelType::get(
       builder.getContext(), {blockRows, type.getDimSize(1)}, element,
-      inKeyLoop ? schedule.getStages() : schedule.getQueryStages(), layout);
-  Value channel = getChannel(read, channelType);
+      tileLoop ? schedule.getStages() : schedule.getQueryStages(), layout);
+  builder.setInsertionPoint(blockLoop);
+  Value channel = attn_gpu::ChannelOp::create(builder, loc, channelType,
+                                              schedule.getWorkers());
 
   builder.setInsertionPoint(read);
-  Value slot = queryCount;
-  if (inKeyLoop)
-    slot = arith::AddIOp::create(builder, loc, keyCount,
-                                 keyLoop.getInductionVar());
-  createLoad(read, coordinates, channel, slot);
+  Value slot = gridCount;
+  if (tileLoop)
+    slot = arith::AddIOp::create(builder, loc, iterationCounts.lookup(tileLoop),
+                                 tileLoop.getIteration());
+  createLoad(read, *coordinates, channel, slot);
   Value tile = attn_gpu::ReceiveOp::create(builder, loc, channel, slot);
-  if (ofBlock) {
+  if (!isShared) {
     Value worker =
         attn_gpu::WorkerIdOp::create(builder, loc, builder.getIndexType());
     Value first = arith::MulIOp::create(
@@ -281,7 +307,6 @@ LogicalResult CopyRewriter::run() {
         llvm::all_of(read->getUsers(), llvm::IsaPred<vector::ContractionOp>))
       reads.push_back(read);
   });
-  findRoles(reads);
   for (vector::TransferReadOp read : reads)
     if (failed(rewrite(read)))
       return failure();

@@ -201,7 +201,8 @@ static void fuse(LoopPair &pair) {
   mapping.map(second.getIteration(), fused.getIteration());
   mapping.map(second.getPosition(), fused.getPosition());
   mapping.map(first.getResult(0), newMaximum);
-  mapping.map(pair.weights.getScores(), mapping.lookup(pair.scores));
+  mapping.map(pair.weights.getScores(),
+              mapping.lookupOrDefault(pair.scores));
   SmallVector<Value> yielded = {newMaximum};
   for (auto [value, sum] :
        llvm::zip(second.getYield().getOperands(), rescaled.getResults()))

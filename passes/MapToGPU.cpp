@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// func @f { forall (b, h, q) { forall (w) { ... } } }
+// func @f { tile_grid (b, h, q, w) { ... } }
 //   ->  gpu.func @f { for t = block to tiles step grid { b, h, q = t; w = me }
 //   }
 //
@@ -26,7 +26,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -50,9 +49,8 @@ namespace {
 /// Builds the kernel of one function.
 class KernelBuilder {
 public:
-  KernelBuilder(func::FuncOp func, scf::ForallOp tiles, gpu::GPUModuleOp module)
-      : func(func), tiles(tiles),
-        schedule(cast<ScheduleAttr>(tiles->getDiscardableAttr(kScheduleAttr))),
+  KernelBuilder(func::FuncOp func, TileGridOp tiles, gpu::GPUModuleOp module)
+      : func(func), tiles(tiles), schedule(tiles.getScheduleAttr()),
         builder(OpBuilder::atBlockEnd(module.getBody())), loc(func.getLoc()) {}
 
   void build();
@@ -92,7 +90,7 @@ private:
   void cloneTiles();
 
   func::FuncOp func;
-  scf::ForallOp tiles;
+  TileGridOp tiles;
   ScheduleAttr schedule;
   OpBuilder builder;
   Location loc;
@@ -131,7 +129,7 @@ Value KernelBuilder::headsPerSection() {
   Value length;
   llvm::SmallPtrSet<Value, 4> seen;
   tiles.walk([&](vector::TransferReadOp read) {
-    if (!read->getParentOfType<scf::ForOp>() ||
+    if (!read->getParentOfType<TileLoopOp>() ||
         !seen.insert(read.getBase()).second)
       return;
     VectorType type = read.getVectorType();
@@ -186,32 +184,24 @@ std::pair<Value, Value> KernelBuilder::splitBySection(Value tile,
   return {head, sub(sub(rowTiles, index(1)), rowTile)};
 }
 
-/// Maps the induction variables of the tile loop to parts of `tile`.
+/// Maps batch, head and tile of the grid to parts of `tile`.
 void KernelBuilder::mapTileNumber(Value tile, Value grid,
                                   ArrayRef<Value> bounds) {
   auto [head, rowTile] = schedule.getDescending()
                              ? splitBySection(tile, bounds[2])
                              : splitByHead(tile, grid, bounds[2]);
-  mapping.map(tiles.getInductionVar(0), div(head, bounds[1]));
-  mapping.map(tiles.getInductionVar(1), rem(head, bounds[1]));
-  mapping.map(tiles.getInductionVar(2), rowTile);
+  mapping.map(tiles.getBatch(), div(head, bounds[1]));
+  mapping.map(tiles.getHead(), rem(head, bounds[1]));
+  mapping.map(tiles.getTile(), rowTile);
 }
 
-/// Clones the body of the tile loop, and of the worker loop inside it.
+/// Clones the body of the grid, for this worker.
 void KernelBuilder::cloneTiles() {
-  for (Operation &op : tiles.getBody()->without_terminator()) {
-    auto workers = dyn_cast<scf::ForallOp>(op);
-    if (!workers) {
-      builder.clone(op, mapping);
-      continue;
-    }
-    mapping.map(
-        workers.getInductionVar(0),
-        attn_gpu::WorkerIdOp::create(builder, loc, builder.getIndexType())
-            .getResult());
-    for (Operation &inner : workers.getBody()->without_terminator())
-      builder.clone(inner, mapping);
-  }
+  Value worker =
+      attn_gpu::WorkerIdOp::create(builder, loc, builder.getIndexType());
+  mapping.map(tiles.getWorker(), worker);
+  for (Operation &op : tiles.getBody().front().without_terminator())
+    builder.clone(op, mapping);
 }
 
 void KernelBuilder::build() {
@@ -225,9 +215,8 @@ void KernelBuilder::build() {
   }
 
   SmallVector<Value> bounds;
-  for (OpFoldResult bound : tiles.getMixedUpperBound())
-    bounds.push_back(mapping.lookupOrDefault(
-        getValueOrCreateConstantIndexOp(builder, loc, bound)));
+  for (Value extent : tiles.getExtents())
+    bounds.push_back(mapping.lookupOrDefault(extent));
   numHeads = mul(bounds[0], bounds[1]);
   Value numTiles = mul(numHeads, bounds[2]);
   if (schedule.getDescending()) {
@@ -246,14 +235,14 @@ void KernelBuilder::build() {
   gpu::ReturnOp::create(builder, loc);
 }
 
-/// The loop over tiles that a function has for a GPU, or null.
-static scf::ForallOp getTileLoop(func::FuncOp func) {
-  scf::ForallOp found;
-  func.walk([&](scf::ForallOp loop) {
-    auto schedule = loop->getAttrOfType<ScheduleAttr>(kScheduleAttr);
+/// The grid of tiles that a function has for a GPU, or null.
+static TileGridOp getTileGrid(func::FuncOp func) {
+  TileGridOp found;
+  func.walk([&](TileGridOp grid) {
+    ScheduleAttr schedule = grid.getScheduleAttr();
     if (!schedule || schedule.getStyle() == Style::Host)
       return WalkResult::advance();
-    found = loop;
+    found = grid;
     return WalkResult::interrupt();
   });
   return found;
@@ -261,11 +250,11 @@ static scf::ForallOp getTileLoop(func::FuncOp func) {
 
 /// Checks that `func` does nothing but run `tiles`: a kernel has no place for
 /// what comes before or after, and nobody to give a result to.
-static LogicalResult checkFunction(func::FuncOp func, scf::ForallOp tiles) {
-  if (tiles->getParentOp() != func || tiles.getRank() != 3)
-    return tiles.emitOpError() << "expected a loop over (batch, head, query "
-                                  "tile) at the top level of a function";
-  auto schedule = tiles->getAttrOfType<ScheduleAttr>(kScheduleAttr);
+static LogicalResult checkFunction(func::FuncOp func, TileGridOp tiles) {
+  if (tiles->getParentOp() != func)
+    return tiles.emitOpError() << "expected to be at the top level of a "
+                                  "function";
+  ScheduleAttr schedule = tiles.getScheduleAttr();
   for (int64_t extent : {schedule.getRowsPerWorker(), schedule.getKeys()})
     if (extent % kRowsPerWarp != 0)
       return tiles.emitOpError()
@@ -276,7 +265,7 @@ static LogicalResult checkFunction(func::FuncOp func, scf::ForallOp tiles) {
            << "expected no results, but got " << func.getNumResults();
   for (Operation &op : *tiles->getBlock())
     if (&op != tiles && !isa<func::ReturnOp>(op) && !isMemoryEffectFree(&op))
-      return op.emitOpError() << "expected no effects beside the one loop over "
+      return op.emitOpError() << "expected no effects beside the one grid of "
                                  "tiles";
   std::optional<SymbolTable::UseRange> uses =
       func.getSymbolUses(func->getParentOp());
@@ -294,7 +283,7 @@ struct AttnMapToGPU : attn::impl::AttnMapToGPUPassBase<AttnMapToGPU> {
     gpu::GPUModuleOp gpuModule;
     for (auto func :
          llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
-      scf::ForallOp tiles = getTileLoop(func);
+      TileGridOp tiles = getTileGrid(func);
       if (!tiles)
         continue;
       if (failed(checkFunction(func, tiles)))

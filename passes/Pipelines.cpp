@@ -64,8 +64,10 @@ void attn::buildKernelPipeline(OpPassManager &pm) {
   kernel.addPass(createAttnOverlapSoftmaxPass({kMinSharedColumns}));
   // Where threads copy, how early depends on where the products ended up.
   kernel.addPass(createAttnPrefetchCopiesPass());
-  // What comes before looks for the loops of a chain one by one.
-  kernel.addPass(createAttnMergeKeyLoopsPass({kMinSharedColumns}));
+  // Structure ends here: what follows is loops and arithmetic.
+  kernel.addPass(createAttnExpandBandsPass());
+  kernel.addPass(createAttnExpandSoftmaxPass());
+  kernel.addPass(createAttnLowerTileLoopsPass({kMinSharedColumns}));
   kernel.addPass(createAttnHoistToHostPass());
   kernel.addPass(createCSEPass());
 }

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// for i in [0, n) { receive, work, release } ...; write rows from r
+// tile_loop [0, n) { receive, work, release }; write rows from r
 //   ->  m = r is past the last row ? 0 : n
-//       for i in [m, n) { receive, release }
-//       for i in [0, m) { receive, work, release } ...; write rows from r
+//       tile_loop [m, n) { receive, release }
+//       tile_loop [0, m) { receive, work, release }; write rows from r
 //
 // The last query tile of a sequence may have fewer rows than a block computes.
 // Workers with none of them would otherwise multiply zeros, on tensor cores
@@ -16,13 +16,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/HandOn.h"
+#include "passes/ForwardSlots.h"
 #include "passes/Passes.h"
 
 #include "dialect/attn_gpu/AttnGPUDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -37,11 +38,11 @@ using namespace mlir::attn;
 
 namespace {
 
-/// A consumer's loop over query tiles.
-struct TileLoop {
+/// A consumer's loop over the tiles of a block.
+struct BlockLoop {
   scf::ForOp loop;
-  /// The loops over key tiles, which follow each other from 0.
-  SmallVector<scf::ForOp> keyLoops;
+  /// The loop over keys in it.
+  TileLoopOp keyLoop;
   /// All that it writes.
   SmallVector<vector::TransferWriteOp> writes;
 };
@@ -49,33 +50,24 @@ struct TileLoop {
 } // namespace
 
 /// Whether `value` is known before the worker's first key.
-static bool isKnownBefore(Value value, scf::ForOp firstKeyLoop) {
+static bool isKnownBefore(Value value, TileLoopOp keyLoop) {
   Operation *op = value.getParentBlock()->getParentOp();
   if (Operation *def = value.getDefiningOp())
     op = def;
-  Operation *here = firstKeyLoop->getBlock()->findAncestorOpInBlock(*op);
-  return !here || here->isBeforeInBlock(firstKeyLoop);
+  Operation *here = keyLoop->getBlock()->findAncestorOpInBlock(*op);
+  return !here || here->isBeforeInBlock(keyLoop);
 }
 
-static bool matchKeyLoops(TileLoop &found) {
-  SmallVector<Value> channels;
-  Value end;
-  for (auto loop : found.loop.getBody()->getOps<scf::ForOp>()) {
-    bool follows = end ? loop.getLowerBound() == end
-                       : matchPattern(loop.getLowerBound(), m_Zero());
-    SmallVector<Value> received;
-    for (attn_gpu::ReceiveOp receive : getReceives(loop))
-      received.push_back(receive.getChannel());
-    if (!follows || !matchPattern(loop.getStep(), m_One()) ||
-        !canHandOn(loop) || received.empty() || (end && received != channels))
+/// Finds the loop that receives tiles.
+static bool matchKeyLoop(BlockLoop &found) {
+  for (auto loop : found.loop.getBody()->getOps<TileLoopOp>()) {
+    if (getReceives(loop).empty())
+      continue;
+    if (found.keyLoop || !canForwardSlots(loop))
       return false;
-    channels = received;
-    end = loop.getUpperBound();
-    found.keyLoops.push_back(loop);
-    if (!isKnownBefore(end, found.keyLoops.front()))
-      return false;
+    found.keyLoop = loop;
   }
-  return !found.keyLoops.empty();
+  return found.keyLoop != nullptr;
 }
 
 /// The dimension that the rows of `write` run along, if it may end among them.
@@ -89,7 +81,7 @@ static std::optional<unsigned> getRowDim(vector::TransferWriteOp write) {
 
 /// Finds the writes; false if one of them is not known to be of rows that the
 /// worker knows before its first key.
-static bool matchWrites(TileLoop &found) {
+static bool matchWrites(BlockLoop &found) {
   WalkResult result = found.loop.walk([&](Operation *op) {
     if (isa<attn_gpu::AttnGPUDialect>(op->getDialect()) ||
         op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
@@ -97,8 +89,7 @@ static bool matchWrites(TileLoop &found) {
       return WalkResult::advance();
     auto write = dyn_cast<vector::TransferWriteOp>(op);
     std::optional<unsigned> dim = write ? getRowDim(write) : std::nullopt;
-    if (!dim ||
-        !isKnownBefore(write.getIndices()[*dim], found.keyLoops.front()))
+    if (!dim || !isKnownBefore(write.getIndices()[*dim], found.keyLoop))
       return WalkResult::interrupt();
     found.writes.push_back(write);
     return WalkResult::advance();
@@ -107,7 +98,7 @@ static bool matchWrites(TileLoop &found) {
 }
 
 /// Whether nothing that is written exists.
-static Value buildIsAbsent(OpBuilder &builder, TileLoop &found) {
+static Value buildIsAbsent(OpBuilder &builder, BlockLoop &found) {
   Location loc = found.loop.getLoc();
   Value all;
   for (vector::TransferWriteOp write : found.writes) {
@@ -121,20 +112,16 @@ static Value buildIsAbsent(OpBuilder &builder, TileLoop &found) {
   return all;
 }
 
-static void rewrite(TileLoop &found) {
-  scf::ForOp first = found.keyLoops.front(), last = found.keyLoops.back();
-  Location loc = first.getLoc();
-  OpBuilder builder(first);
+static void rewrite(BlockLoop &found) {
+  TileLoopOp loop = found.keyLoop;
+  OpBuilder builder(loop);
   Value isAbsent = buildIsAbsent(builder, found);
-  Value end = last.getUpperBound(), from = first.getLowerBound();
-  for (scf::ForOp loop : found.keyLoops) {
-    Value present = arith::SelectOp::create(
-        builder, loc, isAbsent, first.getLowerBound(), loop.getUpperBound());
-    loop.setLowerBound(from);
-    loop.setUpperBound(present);
-    from = present;
-  }
-  handOn(builder, first, from, end);
+  Value end = loop.getEnd();
+  for (unsigned segment = 0; segment < loop.getNumSegments(); ++segment)
+    loop.setEnd(segment, arith::SelectOp::create(builder, loop.getLoc(),
+                                                 isAbsent, loop.getFrom(),
+                                                 loop.getEnds()[segment]));
+  forwardSlots(builder, loop, loop.getEnd(), end);
 }
 
 namespace {
@@ -142,15 +129,29 @@ namespace {
 struct AttnSkipAbsentRows
     : attn::impl::AttnSkipAbsentRowsPassBase<AttnSkipAbsentRows> {
   void runOnOperation() override {
-    SmallVector<TileLoop> loops;
+    SmallVector<BlockLoop> loops;
     getOperation().walk([&](scf::ForOp loop) {
-      TileLoop found;
+      if (!isa<attn_gpu::SpecializeOp>(loop->getParentOp()) ||
+          loop.getBody()->getOps<TileLoopOp>().empty())
+        return;
+      BlockLoop found;
       found.loop = loop;
-      if (isa<attn_gpu::SpecializeOp>(loop->getParentOp()) &&
-          matchKeyLoops(found) && matchWrites(found))
+      auto isConsumer = [&] {
+        return !loop.getBody()->getOps<attn_gpu::ReceiveOp>().empty() ||
+               loop.walk([](attn_gpu::ReceiveOp) {
+                     return WalkResult::interrupt();
+                   })
+                   .wasInterrupted();
+      };
+      if (!isConsumer())
+        return;
+      if (matchKeyLoop(found) && matchWrites(found))
         loops.push_back(found);
+      else
+        loop.emitRemark("absent rows are computed: expected one loop that "
+                        "receives tiles, and writes of rows known before it");
     });
-    for (TileLoop &found : loops)
+    for (BlockLoop &found : loops)
       rewrite(found);
   }
 };

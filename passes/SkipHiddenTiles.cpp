@@ -5,26 +5,23 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// for i in [0, n) { receive, masked work, release }
-//   ->  for i in [0, hidden) { receive, release }
-//       for i in [hidden, n) { receive, masked work, release }
+// tile_loop from(0) { receive, masked work, release }
+//   ->  tile_loop [0, hidden) { receive, release }
+//       tile_loop from(hidden) { receive, masked work, release }
 //
-// A block visits what its last row sees. Its first worker's rows may see none
-// of the first tiles visited: the worker hands those on untouched.
+// A block takes the tiles that its last row sees. The rows of its first worker
+// may see none of those that come first: the worker forwards them.
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/HandOn.h"
+#include "passes/ForwardSlots.h"
 #include "passes/Passes.h"
-#include "passes/RowEvaluator.h"
-#include "passes/RowVectors.h"
 
 #include "dialect/attn/AttnDialect.h"
 #include "dialect/attn_gpu/AttnGPUDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/Matchers.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace mlir::attn {
 #define GEN_PASS_DEF_ATTNSKIPHIDDENTILESPASS
@@ -34,71 +31,36 @@ namespace mlir::attn {
 using namespace mlir;
 using namespace mlir::attn;
 
-namespace {
-
-/// The first loop of a consumer over key tiles, with its mask.
-struct FirstLoop {
-  scf::ForOp loop;
-  MaskBandOp mask;
-  /// End of the visible keys of each row, and the tile visited first.
-  Value upper, lastTile;
-};
-
-} // namespace
-
-/// Matches `bound - broadcast((lastTile - i) * keys)`.
-static bool matchBound(FirstLoop &found) {
-  scf::ForOp loop = found.loop;
-  auto relative = found.mask.getUpper().getDefiningOp<arith::SubIOp>();
-  auto base = relative ? relative.getRhs().getDefiningOp<vector::BroadcastOp>()
-                       : vector::BroadcastOp();
-  auto firstKey =
-      base ? base.getSource().getDefiningOp<arith::MulIOp>() : arith::MulIOp();
-  auto tile = firstKey ? firstKey.getLhs().getDefiningOp<arith::SubIOp>()
-                       : arith::SubIOp();
-  if (!tile || tile.getRhs() != loop.getInductionVar() ||
-      getConstantIntValue(firstKey.getRhs()) !=
-          found.mask.getScores().getType().getDimSize(1) ||
-      !loop.isDefinedOutsideOfLoop(tile.getLhs()) ||
-      !loop.isDefinedOutsideOfLoop(relative.getLhs()))
-    return false;
-  found.upper = relative.getLhs();
-  found.lastTile = tile.getLhs();
-  return true;
+/// The band that masks a consumer's loop; null where all rows see the same
+/// keys, and so do all workers.
+static BandOp getBand(TileLoopOp loop) {
+  if (!loop->getParentOfType<attn_gpu::SpecializeOp>() ||
+      loop.getAxis() != LoopAxis::Keys || !loop.getDescending())
+    return {};
+  for (auto mask : loop.getBody()->getOps<MaskBandOp>())
+    if (auto band = mask.getUpper().getDefiningOp<BandOp>())
+      return band.dependsOnRow() ? band : BandOp();
+  return {};
 }
 
-static std::optional<FirstLoop> matchFirstLoop(MaskBandOp mask) {
-  FirstLoop found;
-  found.mask = mask;
-  found.loop = dyn_cast<scf::ForOp>(mask->getParentOp());
-  if (!found.loop || !mask->getParentOfType<attn_gpu::SpecializeOp>() ||
-      !matchPattern(found.loop.getLowerBound(), m_Zero()) ||
-      !matchPattern(found.loop.getStep(), m_One()) || !matchBound(found))
-    return std::nullopt;
-  return found;
-}
-
-/// How many of the tiles visited first no row of the worker sees; fewer than
-/// the loop visits, so that its chain still has a first tile. Null where the
-/// bound is no function of the row.
-static Value countHidden(OpBuilder &builder, FirstLoop &found) {
-  Location loc = found.loop.getLoc();
+/// How many of the first iterations take tiles that no row of the worker sees;
+/// fewer than the first segment has, so that its first iteration still masks.
+static Value countHidden(OpBuilder &builder, TileLoopOp loop, BandOp band) {
+  Location loc = loop.getLoc();
   auto index = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(builder, loc, value);
   };
-  VectorType scores = found.mask.getScores().getType();
-  RowEvaluator last(builder, loc, index(scores.getDimSize(0) - 1));
-  Value upper = last.evaluate(found.upper);
-  if (!upper)
-    return {};
+  int64_t rows = band.getUpper().getType().getDimSize(0);
+  Value lastRow =
+      arith::AddIOp::create(builder, loc, index(rows - 1), band.getFirst());
+  Value upper = band.buildUpper(builder, lastRow);
   Value zero = index(0), one = index(1);
   Value visible = arith::CeilDivUIOp::create(
       builder, loc, arith::MaxSIOp::create(builder, loc, upper, zero),
-      index(scores.getDimSize(1)));
-  Value all = arith::AddIOp::create(builder, loc, found.lastTile, one);
+      index(loop.getStep()));
+  Value all = arith::AddIOp::create(builder, loc, loop.getFirst(), one);
   Value hidden = arith::SubIOp::create(builder, loc, all, visible);
-  Value most =
-      arith::SubIOp::create(builder, loc, found.loop.getUpperBound(), one);
+  Value most = arith::SubIOp::create(builder, loc, loop.getEnds().front(), one);
   Value bounded = arith::MinSIOp::create(builder, loc, hidden, most);
   return arith::MaxSIOp::create(builder, loc, bounded, zero);
 }
@@ -108,20 +70,22 @@ namespace {
 struct AttnSkipHiddenTiles
     : attn::impl::AttnSkipHiddenTilesPassBase<AttnSkipHiddenTiles> {
   void runOnOperation() override {
-    SmallVector<FirstLoop> loops;
-    getOperation().walk([&](MaskBandOp mask) {
-      std::optional<FirstLoop> found = matchFirstLoop(mask);
-      // Where all rows see the same, all workers do.
-      if (found && !isSameForAllRows(found->upper) && canHandOn(found->loop))
-        loops.push_back(*found);
+    SmallVector<std::pair<TileLoopOp, BandOp>> loops;
+    getOperation().walk([&](TileLoopOp loop) {
+      BandOp band = getBand(loop);
+      if (!band)
+        return;
+      if (canForwardSlots(loop))
+        loops.push_back({loop, band});
+      else
+        loop.emitRemark("hidden tiles are computed: expected slots that follow "
+                        "from the iteration");
     });
-    for (FirstLoop &found : loops) {
-      OpBuilder builder(found.loop);
-      Value hidden = countHidden(builder, found);
-      if (!hidden)
-        continue;
-      handOn(builder, found.loop, found.loop.getLowerBound(), hidden);
-      found.loop.setLowerBound(hidden);
+    for (auto [loop, band] : loops) {
+      OpBuilder builder(loop);
+      Value hidden = countHidden(builder, loop, band);
+      forwardSlots(builder, loop, loop.getFrom(), hidden);
+      loop.getFromMutable().assign(hidden);
     }
   }
 };

@@ -48,43 +48,57 @@ static bool isProducerScalar(Operation *op, const IRMapping &mapping,
   });
 }
 
-/// Clones of `loop` what the producer does. Only index values are carried:
-/// counts, never data.
+/// Clones of `block` what the producer does, behind what `builder` has of it.
+static void cloneProducerOps(OpBuilder &builder, Block *block,
+                             IRMapping &mapping, Operation *scope) {
+  for (Operation &op : block->without_terminator()) {
+    auto loop = dyn_cast<TileLoopOp>(op);
+    if (!loop) {
+      if (isa<attn_gpu::TMALoadOp>(op) || isProducerScalar(&op, mapping, scope))
+        builder.clone(op, mapping);
+      continue;
+    }
+    if (!containsCopy(loop))
+      continue;
+    // All tiles are the same to whoever copies them.
+    auto copy = TileLoopOp::create(
+        builder, loop.getLoc(), loop.getAxis(), loop.getStep(),
+        mapping.lookupOrDefault(loop.getFirst()), loop.getDescending(),
+        mapping.lookupOrDefault(loop.getFrom()),
+        mapping.lookupOrDefault(loop.getEnd()), SegmentKind::Full, ValueRange(),
+        {});
+    mapping.map(loop.getIteration(), copy.getIteration());
+    mapping.map(loop.getPosition(), copy.getPosition());
+    OpBuilder nested = OpBuilder::atBlockBegin(copy.getBody());
+    cloneProducerOps(nested, loop.getBody(), mapping, scope);
+  }
+}
+
+/// Clones of `loop`, over the tiles of a block, what the producer does. Only
+/// index values are carried: counts, never data.
 static void cloneProducerLoop(OpBuilder &builder, scf::ForOp loop,
-                              IRMapping &mapping, Operation *scope) {
+                              IRMapping &mapping) {
   SmallVector<unsigned> carried;
   SmallVector<Value> inits;
   for (auto [number, init] : llvm::enumerate(loop.getInitArgs())) {
     if (!init.getType().isIndex())
       continue;
     carried.push_back(number);
-    inits.push_back(mapping.lookupOrDefault(init));
+    inits.push_back(init);
   }
-  auto copy = scf::ForOp::create(
-      builder, loop.getLoc(), mapping.lookupOrDefault(loop.getLowerBound()),
-      mapping.lookupOrDefault(loop.getUpperBound()),
-      mapping.lookupOrDefault(loop.getStep()), inits);
+  auto copy = scf::ForOp::create(builder, loop.getLoc(), loop.getLowerBound(),
+                                 loop.getUpperBound(), loop.getStep(), inits);
   mapping.map(loop.getInductionVar(), copy.getInductionVar());
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(copy.getBody());
-  for (auto [position, number] : llvm::enumerate(carried)) {
+  for (auto [position, number] : llvm::enumerate(carried))
     mapping.map(loop.getRegionIterArg(number), copy.getRegionIterArg(position));
-    mapping.map(loop.getResult(number), copy.getResult(position));
-  }
-  for (Operation &op : loop.getBody()->without_terminator()) {
-    auto nested = dyn_cast<scf::ForOp>(op);
-    if (nested && containsCopy(nested))
-      cloneProducerLoop(builder, nested, mapping, scope);
-    else if (isa<attn_gpu::TMALoadOp>(op) ||
-             isProducerScalar(&op, mapping, scope))
-      builder.clone(op, mapping);
-  }
+  OpBuilder nested = OpBuilder::atBlockBegin(copy.getBody());
+  cloneProducerOps(nested, loop.getBody(), mapping, loop);
   if (carried.empty())
     return;
   SmallVector<Value> yielded;
   for (unsigned number : carried)
     yielded.push_back(mapping.lookupOrDefault(loop.getYieldedValues()[number]));
-  scf::YieldOp::create(builder, loop.getLoc(), yielded);
+  scf::YieldOp::create(nested, loop.getLoc(), yielded);
 }
 
 static void eraseDeadOps(Region &region) {
@@ -120,7 +134,7 @@ static LogicalResult specialize(scf::ForOp tileLoop, ScheduleAttr schedule) {
   }
   builder.setInsertionPointToStart(&roles.getProducer().front());
   IRMapping mapping;
-  cloneProducerLoop(builder, tileLoop, mapping, tileLoop);
+  cloneProducerLoop(builder, tileLoop, mapping);
   eraseDeadOps(roles.getProducer());
   if (!isSelfContained(roles.getProducer(), tileLoop)) {
     roles.erase();
@@ -140,18 +154,20 @@ struct AttnSpecializeWarpgroups
   void runOnOperation() override {
     gpu::GPUFuncOp kernel = getOperation();
     auto schedule = kernel->getAttrOfType<ScheduleAttr>(kScheduleAttr);
-    // Nobody asked for roles.
-    if (schedule && schedule.getStyle() != Style::FA3)
+    if (!schedule || schedule.getStyle() != Style::FA3)
       return;
+    // The block has a warpgroup for the producer, so there is no way back.
     auto loops = llvm::to_vector(kernel.getBody().getOps<scf::ForOp>());
-    if (!schedule || loops.size() != 1 || !containsCopy(loops.front())) {
-      kernel.emitRemark("not specialized: expected a schedule with roles and "
-                        "one loop over tiles that copies");
-      return;
+    if (loops.size() != 1 || !containsCopy(loops.front())) {
+      kernel.emitOpError() << "expected one loop over tiles that copies, to "
+                              "give the producer and the consumers roles";
+      return signalPassFailure();
     }
-    if (failed(specialize(loops.front(), schedule)))
-      kernel.emitRemark("not specialized: expected copies that depend on "
-                        "neither the worker nor its data");
+    if (failed(specialize(loops.front(), schedule))) {
+      kernel.emitOpError() << "expected copies that depend on neither the "
+                              "worker nor its data, for the producer to make";
+      return signalPassFailure();
+    }
   }
 };
 

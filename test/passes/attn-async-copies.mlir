@@ -3,44 +3,32 @@
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (n, k)>
 #c = affine_map<(m, n, k) -> (m, n)>
-#schedule = #attn.schedule<style = fa3, target = "sm_90a", rows = 32, keys = 8,
-                           workers = 2, query_stages = 1, stages = 2,
-                           registers = [24, 240], overlap = true,
-                           rescale_threshold = 8, persistent = false,
-                           descending = false>
-
-#no_roles = #attn.schedule<style = fa2, target = "sm_80", rows = 32, keys = 8,
-                           workers = 2, query_stages = 1, stages = 2,
-                           registers = [], overlap = false,
-                           rescale_threshold = 0, persistent = false,
-                           descending = false>
-#host = #attn.schedule<style = host, target = "host", rows = 32, keys = 8,
-                       workers = 1, query_stages = 1, stages = 1,
-                       registers = [], overlap = false,
-                       rescale_threshold = 0, persistent = false,
-                       descending = false>
+#schedule = #attn.schedule<style = fa3, target = "sm_90a", rows = 32, keys = 8, workers = 2, query_stages = 1, stages = 2, registers = [24, 240], overlap = true, rescale_threshold = 8, persistent = false, descending = false>
+#no_roles = #attn.schedule<style = fa2, target = "sm_80", rows = 32, keys = 8, workers = 2, query_stages = 1, stages = 2, registers = [], overlap = false, rescale_threshold = 8, persistent = false, descending = false>
+#host = #attn.schedule<style = host, target = "host", rows = 32, keys = 8, workers = 2, query_stages = 1, stages = 2, registers = [], overlap = false, rescale_threshold = 8, persistent = false, descending = false>
+!k = memref<?x16xbf16>
+!q = vector<16x16xbf16>
+!keys = vector<8x16xbf16>
+!s = vector<16x8xf32>
 
 gpu.module @kernels {
   // Numbers of slots go on from tile to tile.
   // CHECK-LABEL: gpu.func @slots_are_running_counts
-  // CHECK: scf.for {{.*}} iter_args(%[[QUERIES:[^ ]*]] = %{{[^ ,]*}}, %[[KEYS:[^ ]*]] = %{{[^ ,]*}})
-  // CHECK: scf.for %[[VISIT:[^ ]*]] =
-  // CHECK: %[[SLOT:[^ ]*]] = arith.addi %[[KEYS]], %[[VISIT]]
+  // CHECK: scf.for {{.*}} iter_args(%{{.*}} = %{{[^ ,]*}}, %[[KEYS:[^ ]*]] = %{{[^ ,]*}})
+  // CHECK: attn.tile_loop (%[[ITERATION:[^ ]*]], %{{.*}}) {{.*}} segments(full %[[N:[^ ]*]])
+  // CHECK: %[[SLOT:[^ ]*]] = arith.addi %[[KEYS]], %[[ITERATION]]
   // CHECK: attn_gpu.receive %{{.*}}[%[[SLOT]]]
-  // CHECK: %[[NEXT:[^ ]*]] = arith.addi %[[KEYS]], %{{.*}}
+  // CHECK: %[[NEXT:[^ ]*]] = arith.addi %[[KEYS]], %[[N]]
   // CHECK: scf.yield %{{.*}}, %[[NEXT]]
-  gpu.func @slots_are_running_counts(%k: memref<?x16xbf16>, %q: vector<16x16xbf16>, %n: index, %o: memref<?xf32>) kernel
-      attributes {attn.schedule = #schedule} {
+  gpu.func @slots_are_running_counts(%k: !k, %q: !q, %n: index) kernel attributes {attn.schedule = #schedule} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
-    %c8 = arith.constant 8 : index
     %pad = arith.constant 0.0 : bf16
-    %zero = arith.constant dense<0.0> : vector<16x8xf32>
+    %zero = arith.constant dense<0.0> : !s
     scf.for %tile = %c0 to %n step %c1 {
-      scf.for %j = %c0 to %n step %c1 {
-        %row = arith.muli %j, %c8 : index
-        %keys = vector.transfer_read %k[%row, %c0], %pad {in_bounds = [false, true]} : memref<?x16xbf16>, vector<8x16xbf16>
-        %s = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %q, %keys, %zero : vector<16x16xbf16>, vector<8x16xbf16> into vector<16x8xf32>
+      attn.tile_loop (%j, %row) over keys step 8 first(%c0) from(%c0) segments(full %n) {
+        %keys = vector.transfer_read %k[%row, %c0], %pad {in_bounds = [false, true]} : !k, !keys
+        %s = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %q, %keys, %zero : !q, !keys into !s
       }
     }
     gpu.return
@@ -53,97 +41,66 @@ gpu.module @kernels {
   // CHECK: %[[WORKER:[^ ]*]] = attn_gpu.worker_id
   // CHECK: %[[FIRST:[^ ]*]] = arith.muli %[[WORKER]]
   // CHECK: attn_gpu.subtile %[[ALL]][%[[FIRST]]] : {{.*}} to <16x16xbf16
-  gpu.func @rows_of_workers(%k: memref<?x16xbf16>, %q: memref<?x16xbf16>, %n: index, %o: memref<?xf32>) kernel
-      attributes {attn.schedule = #schedule} {
+  gpu.func @rows_of_workers(%k: !k, %q: !q, %n: index) kernel attributes {attn.schedule = #schedule} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
-    %c16 = arith.constant 16 : index
-    %c8 = arith.constant 8 : index
     %pad = arith.constant 0.0 : bf16
-    %zero = arith.constant dense<0.0> : vector<16x8xf32>
+    %zero = arith.constant dense<0.0> : !s
+    %c16 = arith.constant 16 : index
     scf.for %tile = %c0 to %n step %c1 {
       %worker = attn_gpu.worker_id
       %offset = arith.muli %worker, %c16 : index
       %mine = arith.addi %tile, %offset : index
-      %queries = vector.transfer_read %q[%mine, %c0], %pad {in_bounds = [false, true]} : memref<?x16xbf16>, vector<16x16xbf16>
-      scf.for %j = %c0 to %n step %c1 {
-        %row = arith.muli %j, %c8 : index
-        %keys = vector.transfer_read %k[%row, %c0], %pad {in_bounds = [false, true]} : memref<?x16xbf16>, vector<8x16xbf16>
-        %s = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %queries, %keys, %zero : vector<16x16xbf16>, vector<8x16xbf16> into vector<16x8xf32>
+      %queries = vector.transfer_read %k[%mine, %c0], %pad {in_bounds = [false, true]} : !k, !q
+      attn.tile_loop (%j, %row) over keys step 8 first(%c0) from(%c0) segments(full %n) {
+        %keys = vector.transfer_read %k[%row, %c0], %pad {in_bounds = [false, true]} : !k, !keys
+        %s = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %queries, %keys, %zero : !q, !keys into !s
       }
     }
     gpu.return
   }
 
-  // CHECK-LABEL: gpu.func @loops_share_a_channel
-  // CHECK-COUNT-1: attn_gpu.channel consumers
-  // CHECK-NOT: attn_gpu.channel consumers
-  // CHECK-COUNT-2: attn_gpu.tma_load
-  gpu.func @loops_share_a_channel(%k: memref<?x16xbf16>, %q: vector<16x16xbf16>, %n: index, %o: memref<?xf32>) kernel
-      attributes {attn.schedule = #schedule} {
+  // The order of a sum and of a product does not matter.
+  // CHECK-LABEL: gpu.func @terms_in_another_order
+  // CHECK: attn_gpu.tma_load %{{.*}}[%[[ROW:[^,]*]], %{{.*}}] to %[[Q:[^ ]*]][%{{.*}}] : <32x64xbf16
+  // CHECK: %[[ALL:[^ ]*]] = attn_gpu.receive %[[Q]]
+  // CHECK: %[[WORKER:[^ ]*]] = attn_gpu.worker_id
+  // CHECK: %[[FIRST:[^ ]*]] = arith.muli %[[WORKER]]
+  // CHECK: attn_gpu.subtile %[[ALL]][%[[FIRST]]] : {{.*}} to <16x16xbf16
+  gpu.func @terms_in_another_order(%k: !k, %q: !q, %n: index) kernel attributes {attn.schedule = #schedule} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
-    %c8 = arith.constant 8 : index
     %pad = arith.constant 0.0 : bf16
-    %zero = arith.constant dense<0.0> : vector<16x8xf32>
+    %zero = arith.constant dense<0.0> : !s
+    %c16 = arith.constant 16 : index
     scf.for %tile = %c0 to %n step %c1 {
-      scf.for %j = %c0 to %n step %c1 {
-        %row = arith.muli %j, %c8 : index
-        %keys = vector.transfer_read %k[%row, %c0], %pad {in_bounds = [false, true]} : memref<?x16xbf16>, vector<8x16xbf16>
-        %s = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %q, %keys, %zero : vector<16x16xbf16>, vector<8x16xbf16> into vector<16x8xf32>
-      }
-      scf.for %j = %n to %n step %c1 {
-        %row = arith.muli %j, %c8 : index
-        %keys = vector.transfer_read %k[%row, %c0], %pad {in_bounds = [false, true]} : memref<?x16xbf16>, vector<8x16xbf16>
-        %s = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %q, %keys, %zero : vector<16x16xbf16>, vector<8x16xbf16> into vector<16x8xf32>
+      %worker = attn_gpu.worker_id
+      %offset = arith.muli %c16, %worker : index
+      %mine = arith.addi %offset, %tile : index
+      %queries = vector.transfer_read %k[%mine, %c0], %pad {in_bounds = [false, true]} : !k, !q
+      attn.tile_loop (%j, %row) over keys step 8 first(%c0) from(%c0) segments(full %n) {
+        %keys = vector.transfer_read %k[%row, %c0], %pad {in_bounds = [false, true]} : !k, !keys
+        %s = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %queries, %keys, %zero : !q, !keys into !s
       }
     }
     gpu.return
   }
 
-  // Two reads of a tensor in one loop are two channels.
-  // CHECK-LABEL: gpu.func @roles_of_one_tensor
+  // Two reads of a tensor are two channels.
+  // CHECK-LABEL: gpu.func @reads_of_one_tensor
   // CHECK-COUNT-2: attn_gpu.channel consumers
   // CHECK-NOT: attn_gpu.channel consumers
-  gpu.func @roles_of_one_tensor(%k: memref<?x16xbf16>, %q: vector<16x16xbf16>, %n: index, %o: memref<?xf32>) kernel
-      attributes {attn.schedule = #schedule} {
+  gpu.func @reads_of_one_tensor(%k: !k, %q: !q, %n: index) kernel attributes {attn.schedule = #schedule} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
-    %c8 = arith.constant 8 : index
     %pad = arith.constant 0.0 : bf16
-    %zero = arith.constant dense<0.0> : vector<16x8xf32>
+    %zero = arith.constant dense<0.0> : !s
     scf.for %tile = %c0 to %n step %c1 {
-      scf.for %j = %c0 to %n step %c1 {
-        %row = arith.muli %j, %c8 : index
-        %keys = vector.transfer_read %k[%row, %c0], %pad {in_bounds = [false, true]} : memref<?x16xbf16>, vector<8x16xbf16>
-        %s = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %q, %keys, %zero : vector<16x16xbf16>, vector<8x16xbf16> into vector<16x8xf32>
-        %values = vector.transfer_read %k[%j, %c0], %pad {in_bounds = [false, true]} : memref<?x16xbf16>, vector<8x16xbf16>
-        %t = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %q, %values, %zero : vector<16x16xbf16>, vector<8x16xbf16> into vector<16x8xf32>
-      }
-    }
-    gpu.return
-  }
-
-  // CHECK-LABEL: gpu.func @query_and_key_of_one_tensor
-  // CHECK: attn_gpu.channel consumers(2) : <32x16xbf16, stages = 1
-  // CHECK: attn_gpu.channel consumers(2) : <8x16xbf16, stages = 2
-  gpu.func @query_and_key_of_one_tensor(%k: memref<?x16xbf16>, %q: memref<?x16xbf16>, %n: index, %o: memref<?xf32>) kernel
-      attributes {attn.schedule = #schedule} {
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %c16 = arith.constant 16 : index
-    %c8 = arith.constant 8 : index
-    %pad = arith.constant 0.0 : bf16
-    %zero = arith.constant dense<0.0> : vector<16x8xf32>
-    scf.for %tile = %c0 to %n step %c1 {
-      %worker = attn_gpu.worker_id
-      %offset = arith.muli %worker, %c16 : index
-      %mine = arith.addi %tile, %offset : index
-      %queries = vector.transfer_read %k[%mine, %c0], %pad {in_bounds = [false, true]} : memref<?x16xbf16>, vector<16x16xbf16>
-      scf.for %j = %c0 to %n step %c1 {
-        %row = arith.muli %j, %c8 : index
-        %keys = vector.transfer_read %k[%row, %c0], %pad {in_bounds = [false, true]} : memref<?x16xbf16>, vector<8x16xbf16>
-        %s = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %queries, %keys, %zero : vector<16x16xbf16>, vector<8x16xbf16> into vector<16x8xf32>
+      attn.tile_loop (%j, %row) over keys step 8 first(%c0) from(%c0) segments(full %n) {
+        %keys = vector.transfer_read %k[%row, %c0], %pad {in_bounds = [false, true]} : !k, !keys
+        %s = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %q, %keys, %zero : !q, !keys into !s
+        %values = vector.transfer_read %k[%j, %c0], %pad {in_bounds = [false, true]} : !k, !keys
+        %t = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %q, %values, %zero : !q, !keys into !s
       }
     }
     gpu.return
@@ -152,18 +109,15 @@ gpu.module @kernels {
   // CHECK-LABEL: gpu.func @negative_no_matmul_operand
   // CHECK-NOT: attn_gpu.channel consumers
   // CHECK: vector.transfer_read
-  gpu.func @negative_no_matmul_operand(%k: memref<?x16xbf16>, %q: vector<16x16xbf16>, %n: index, %o: memref<?xf32>) kernel
-      attributes {attn.schedule = #schedule} {
+  gpu.func @negative_no_matmul_operand(%k: !k, %q: !q, %n: index) kernel attributes {attn.schedule = #schedule} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
-    %c8 = arith.constant 8 : index
     %pad = arith.constant 0.0 : bf16
-    %zero = arith.constant dense<0.0> : vector<16x8xf32>
+    %zero = arith.constant dense<0.0> : !s
     scf.for %tile = %c0 to %n step %c1 {
-      scf.for %j = %c0 to %n step %c1 {
-        %row = arith.muli %j, %c8 : index
-        %keys = vector.transfer_read %k[%row, %c0], %pad {in_bounds = [false, true]} : memref<?x16xbf16>, vector<8x16xbf16>
-        %x = vector.extract %keys[0, 0] : bf16 from vector<8x16xbf16>
+      attn.tile_loop (%j, %row) over keys step 8 first(%c0) from(%c0) segments(full %n) {
+        %keys = vector.transfer_read %k[%row, %c0], %pad {in_bounds = [false, true]} : !k, !keys
+        %x = vector.extract %keys[0, 0] : bf16 from !keys
       }
     }
     gpu.return
@@ -175,18 +129,15 @@ gpu.module @kernels {
   // CHECK: %[[RING:[^ ]*]] = attn_gpu.channel consumers(2) : <8x16xbf16, stages = 2,
   // CHECK: attn_gpu.cooperative_load %{{.*}}[%[[ROW:[^,]*]], %{{.*}}] rows(0) to %[[RING]][%[[SLOT:[^ ]*]]]
   // CHECK: attn_gpu.receive %[[RING]][%[[SLOT]]]
-  gpu.func @threads_copy(%k: memref<?x16xbf16>, %q: vector<16x16xbf16>, %n: index, %o: memref<?xf32>) kernel
-      attributes {attn.schedule = #no_roles} {
+  gpu.func @threads_copy(%k: !k, %q: !q, %n: index) kernel attributes {attn.schedule = #no_roles} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
-    %c8 = arith.constant 8 : index
     %pad = arith.constant 0.0 : bf16
-    %zero = arith.constant dense<0.0> : vector<16x8xf32>
+    %zero = arith.constant dense<0.0> : !s
     scf.for %tile = %c0 to %n step %c1 {
-      scf.for %j = %c0 to %n step %c1 {
-        %row = arith.muli %j, %c8 : index
-        %keys = vector.transfer_read %k[%row, %c0], %pad {in_bounds = [false, true]} : memref<?x16xbf16>, vector<8x16xbf16>
-        %s = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %q, %keys, %zero : vector<16x16xbf16>, vector<8x16xbf16> into vector<16x8xf32>
+      attn.tile_loop (%j, %row) over keys step 8 first(%c0) from(%c0) segments(full %n) {
+        %keys = vector.transfer_read %k[%row, %c0], %pad {in_bounds = [false, true]} : !k, !keys
+        %s = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %q, %keys, %zero : !q, !keys into !s
       }
     }
     gpu.return
@@ -195,18 +146,15 @@ gpu.module @kernels {
   // CHECK-LABEL: gpu.func @negative_other_style
   // CHECK-NOT: attn_gpu.channel consumers
   // CHECK: vector.transfer_read
-  gpu.func @negative_other_style(%k: memref<?x16xbf16>, %q: vector<16x16xbf16>, %n: index, %o: memref<?xf32>) kernel
-      attributes {attn.schedule = #host} {
+  gpu.func @negative_other_style(%k: !k, %q: !q, %n: index) kernel attributes {attn.schedule = #host} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
-    %c8 = arith.constant 8 : index
     %pad = arith.constant 0.0 : bf16
-    %zero = arith.constant dense<0.0> : vector<16x8xf32>
+    %zero = arith.constant dense<0.0> : !s
     scf.for %tile = %c0 to %n step %c1 {
-      scf.for %j = %c0 to %n step %c1 {
-        %row = arith.muli %j, %c8 : index
-        %keys = vector.transfer_read %k[%row, %c0], %pad {in_bounds = [false, true]} : memref<?x16xbf16>, vector<8x16xbf16>
-        %s = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %q, %keys, %zero : vector<16x16xbf16>, vector<8x16xbf16> into vector<16x8xf32>
+      attn.tile_loop (%j, %row) over keys step 8 first(%c0) from(%c0) segments(full %n) {
+        %keys = vector.transfer_read %k[%row, %c0], %pad {in_bounds = [false, true]} : !k, !keys
+        %s = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %q, %keys, %zero : !q, !keys into !s
       }
     }
     gpu.return

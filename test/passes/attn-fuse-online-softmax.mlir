@@ -3,80 +3,55 @@
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
+!tile = vector<16x8xf32>
 
-// A maximum of -inf may be replaced by 0 in the shift.
-// CHECK-LABEL: @row_that_sees_nothing
-// CHECK: %[[MAX:[^ ]*]] = vector.multi_reduction <maxnumf>
-// CHECK: %[[EMPTY:[^ ]*]] = arith.cmpf oeq, %[[MAX]]
-// CHECK: arith.select %[[EMPTY]], %{{.*}}, %[[MAX]]
-// CHECK-NOT: scf.for
-func.func @row_that_sees_nothing(%s: memref<16x?xf32>, %n: index, %c: f32)
-    -> (vector<16xf32>, vector<16xf32>) {
+// The product with V is rescaled too; as it takes the weights unrounded, the
+// rescaling is exact.
+// CHECK-LABEL: @unrounded_product
+// CHECK: %[[MOVED:[^ ]*]] = attn.rescale {{.*}} exact : vector<16x4xf32>
+// CHECK: %[[P:[^ ]*]] = attn.softmax_weights
+// CHECK: vector.contract {{.*}} %[[P]], %{{.*}}, %[[MOVED]]
+func.func @unrounded_product(%s: !tile, %n: index, %c: f32, %v: vector<8x4xf32>)
+    -> vector<16x4xf32> {
   %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %pad = arith.constant 0.0 : f32
-  %none = arith.constant dense<0xFF800000> : vector<16xf32>
-  %zero = arith.constant dense<0.0> : vector<16xf32>
-  %max = scf.for %j = %c0 to %n step %c1 iter_args(%m = %none) -> (vector<16xf32>) {
-    %scores = vector.transfer_read %s[%c0, %j], %pad : memref<16x?xf32>, vector<16x8xf32>
-    %next = vector.multi_reduction <maxnumf>, %scores, %m [1] : vector<16x8xf32> to vector<16xf32>
-    scf.yield %next : vector<16xf32>
-  }
-  %factor = vector.broadcast %c : f32 to vector<16xf32>
-  %empty = arith.cmpf oeq, %max, %none : vector<16xf32>
-  %reference = arith.select %empty, %zero, %max : vector<16xi1>, vector<16xf32>
-  %scaled = arith.mulf %reference, %factor : vector<16xf32>
-  %shift = arith.negf %scaled : vector<16xf32>
-  %sum = scf.for %j = %c0 to %n step %c1 iter_args(%l = %zero) -> (vector<16xf32>) {
-    %scores = vector.transfer_read %s[%c0, %j], %pad : memref<16x?xf32>, vector<16x8xf32>
-    %factors = vector.broadcast %c : f32 to vector<16x8xf32>
-    %column = vector.shape_cast %shift : vector<16xf32> to vector<16x1xf32>
-    %shifts = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
-    %power = math.fma %scores, %factors, %shifts : vector<16x8xf32>
-    %weights = math.exp2 %power : vector<16x8xf32>
-    %next = vector.multi_reduction <add>, %weights, %l [1] : vector<16x8xf32> to vector<16xf32>
-    scf.yield %next : vector<16xf32>
-  }
-  return %max, %sum : vector<16xf32>, vector<16xf32>
-}
-
-// The product with the values is rescaled too. Where it takes the weights as
-// they are, the old reference is rounded as it was when they were summed.
-// CHECK-LABEL: @weighted_values
-// CHECK: scf.for
-// CHECK: %[[SHIFT:[^ ]*]] = arith.negf
-// CHECK: %[[OLD:[^ ]*]] = arith.mulf
-// CHECK: %[[POWER:[^ ]*]] = arith.addf %[[OLD]], %[[SHIFT]]
-// CHECK: %[[RESCALE:[^ ]*]] = math.exp2 %[[POWER]] : vector<16xf32>
-// CHECK: %[[COLUMN:[^ ]*]] = vector.shape_cast %[[RESCALE]]
-// CHECK: %[[ROWS:[^ ]*]] = vector.broadcast %[[COLUMN]]
-// CHECK: %[[SCALED:[^ ]*]] = arith.mulf %{{.*}}, %[[ROWS]]
-// CHECK: vector.contract {{.*}} %{{.*}}, %{{.*}}, %[[SCALED]]
-func.func @weighted_values(%s: memref<16x?xf32>, %n: index, %c: f32, %v: vector<8x4xf32>)
-    -> (vector<16xf32>, vector<16x4xf32>) {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %pad = arith.constant 0.0 : f32
   %none = arith.constant dense<0xFF800000> : vector<16xf32>
   %zero = arith.constant dense<0.0> : vector<16x4xf32>
-  %max = scf.for %j = %c0 to %n step %c1 iter_args(%m = %none) -> (vector<16xf32>) {
-    %scores = vector.transfer_read %s[%c0, %j], %pad : memref<16x?xf32>, vector<16x8xf32>
-    %next = vector.multi_reduction <maxnumf>, %scores, %m [1] : vector<16x8xf32> to vector<16xf32>
-    scf.yield %next : vector<16xf32>
+  %max = attn.tile_loop (%i, %key) over keys step 8 first(%c0) from(%c0)
+      segments(partial %n) carries(maximum %m = %none : vector<16xf32>) {
+    %next = vector.multi_reduction <maxnumf>, %s, %m [1] : !tile to vector<16xf32>
+    attn.yield %next : vector<16xf32>
   }
-  %factor = vector.broadcast %c : f32 to vector<16xf32>
-  %scaled = arith.mulf %max, %factor : vector<16xf32>
-  %shift = arith.negf %scaled : vector<16xf32>
-  %sum = scf.for %j = %c0 to %n step %c1 iter_args(%l = %zero) -> (vector<16x4xf32>) {
-    %scores = vector.transfer_read %s[%c0, %j], %pad : memref<16x?xf32>, vector<16x8xf32>
-    %factors = vector.broadcast %c : f32 to vector<16x8xf32>
-    %column = vector.shape_cast %shift : vector<16xf32> to vector<16x1xf32>
-    %shifts = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
-    %power = math.fma %scores, %factors, %shifts : vector<16x8xf32>
-    %weights = math.exp2 %power : vector<16x8xf32>
-    %next = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>}
-        %weights, %v, %l : vector<16x8xf32>, vector<8x4xf32> into vector<16x4xf32>
-    scf.yield %next : vector<16x4xf32>
+  %o = attn.tile_loop (%i, %key) over keys step 8 first(%c0) from(%c0)
+      segments(partial %n) carries(accumulator %acc = %zero : vector<16x4xf32>) {
+    %p = attn.softmax_weights %s relative(%max) factor(%c) : !tile, vector<16xf32>
+    %next = vector.contract {indexing_maps = [#a, #b, #c], kind = #vector.kind<add>, iterator_types = ["parallel", "parallel", "reduction"]}
+        %p, %v, %acc : vector<16x8xf32>, vector<8x4xf32> into vector<16x4xf32>
+    attn.yield %next : vector<16x4xf32>
   }
-  return %max, %sum : vector<16xf32>, vector<16x4xf32>
+  return %o : vector<16x4xf32>
+}
+
+// CHECK-LABEL: @rounded_product
+// CHECK: attn.rescale
+// CHECK-NOT: exact
+// CHECK: arith.truncf
+func.func @rounded_product(%s: !tile, %n: index, %c: f32, %v: vector<8x4xbf16>)
+    -> vector<16x4xf32> {
+  %c0 = arith.constant 0 : index
+  %none = arith.constant dense<0xFF800000> : vector<16xf32>
+  %zero = arith.constant dense<0.0> : vector<16x4xf32>
+  %max = attn.tile_loop (%i, %key) over keys step 8 first(%c0) from(%c0)
+      segments(partial %n) carries(maximum %m = %none : vector<16xf32>) {
+    %next = vector.multi_reduction <maxnumf>, %s, %m [1] : !tile to vector<16xf32>
+    attn.yield %next : vector<16xf32>
+  }
+  %o = attn.tile_loop (%i, %key) over keys step 8 first(%c0) from(%c0)
+      segments(partial %n) carries(accumulator %acc = %zero : vector<16x4xf32>) {
+    %p = attn.softmax_weights %s relative(%max) factor(%c) : !tile, vector<16xf32>
+    %r = arith.truncf %p : !tile to vector<16x8xbf16>
+    %next = vector.contract {indexing_maps = [#a, #b, #c], kind = #vector.kind<add>, iterator_types = ["parallel", "parallel", "reduction"]}
+        %r, %v, %acc : vector<16x8xbf16>, vector<8x4xbf16> into vector<16x4xf32>
+    attn.yield %next : vector<16x4xf32>
+  }
+  return %o : vector<16x4xf32>
 }

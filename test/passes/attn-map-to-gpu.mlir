@@ -1,35 +1,22 @@
 // RUN: attn-opt %s --attn-map-to-gpu | FileCheck %s
 
-#schedule = #attn.schedule<style = fa3, target = "sm_90a", rows = 32, keys = 16,
-                           workers = 2, query_stages = 1, stages = 2, registers = [24, 240],
-                           overlap = true, rescale_threshold = 8,
-                           persistent = false, descending = false>
-#descending = #attn.schedule<style = fa3, target = "sm_90a", rows = 32,
-                             keys = 16, workers = 2, query_stages = 1, stages = 2,
-                             registers = [24, 240], overlap = true,
-                             rescale_threshold = 8, persistent = false,
-                             descending = true>
-#host = #attn.schedule<style = host, target = "host", rows = 4, keys = 4,
-                       workers = 1, query_stages = 1, stages = 1,
-                       registers = [], overlap = false, rescale_threshold = 0,
-                       persistent = false, descending = false>
-#no_roles = #attn.schedule<style = fa2, target = "sm_80", rows = 64, keys = 16,
-                           workers = 4, query_stages = 1, stages = 1, registers = [],
-                           overlap = false, rescale_threshold = 0,
-                           persistent = false, descending = false>
+#schedule = #attn.schedule<style = fa3, target = "sm_90a", rows = 32, keys = 16, workers = 2, query_stages = 1, stages = 2, registers = [24, 240], overlap = true, rescale_threshold = 8, persistent = false, descending = false>
+#descending = #attn.schedule<style = fa3, target = "sm_90a", rows = 32, keys = 16, workers = 2, query_stages = 1, stages = 2, registers = [24, 240], overlap = true, rescale_threshold = 8, persistent = false, descending = true>
+#host = #attn.schedule<style = host, target = "host", rows = 4, keys = 4, workers = 1, query_stages = 1, stages = 1, registers = [], overlap = false, rescale_threshold = 0, persistent = false, descending = false>
+#no_roles = #attn.schedule<style = fa2, target = "sm_80", rows = 64, keys = 16, workers = 4, query_stages = 1, stages = 1, registers = [], overlap = false, rescale_threshold = 0, persistent = false, descending = false>
 
-// CHECK-LABEL: func.func @negative_no_tile_loop
-func.func @negative_no_tile_loop(%n: index) {
-  scf.forall (%i, %j, %k) in (%n, %n, %n) {
+// CHECK-LABEL: func.func @negative_no_schedule
+func.func @negative_no_schedule(%n: index) {
+  attn.tile_grid (%b, %h, %t, %w) in (%n, %n, %n) workers(2) {
   }
   return
 }
 
 // CHECK-LABEL: func.func @negative_host
-// CHECK: scf.forall
+// CHECK: attn.tile_grid
 func.func @negative_host(%n: index) {
-  scf.forall (%b, %h, %t) in (%n, %n, %n) {
-  } {attn.schedule = #host}
+  attn.tile_grid (%b, %h, %t, %w) in (%n, %n, %n) workers(1) schedule(#host) {
+  }
   return
 }
 
@@ -39,16 +26,16 @@ func.func @negative_host(%n: index) {
 // CHECK-SAME: attn_gpu.warps_per_worker = 1
 // CHECK-SAME: known_block_size = array<i32: 96, 1, 1>
 func.func @block_size(%n: index) {
-  scf.forall (%b, %h, %t) in (%n, %n, %n) {
-  } {attn.schedule = #schedule}
+  attn.tile_grid (%b, %h, %t, %w) in (%n, %n, %n) workers(2) schedule(#schedule) {
+  }
   return
 }
 
 // CHECK-LABEL: gpu.func @block_size_without_roles
 // CHECK-SAME: known_block_size = array<i32: 128, 1, 1>
 func.func @block_size_without_roles(%n: index) {
-  scf.forall (%b, %h, %t) in (%n, %n, %n) {
-  } {attn.schedule = #no_roles}
+  attn.tile_grid (%b, %h, %t, %w) in (%n, %n, %n) workers(4) schedule(#no_roles) {
+  }
   return
 }
 
@@ -59,9 +46,9 @@ func.func @block_size_without_roles(%n: index) {
 func.func @what_comes_before_the_loop(%o: memref<?xindex>, %n: index) {
   %c0 = arith.constant 0 : index
   %dim = memref.dim %o, %c0 : memref<?xindex>
-  scf.forall (%b, %h, %t) in (%n, %n, %n) {
+  attn.tile_grid (%b, %h, %t, %w) in (%n, %n, %n) workers(2) schedule(#schedule) {
     memref.store %h, %o[%dim] : memref<?xindex>
-  } {attn.schedule = #schedule}
+  }
   return
 }
 
@@ -72,9 +59,9 @@ func.func @what_comes_before_the_loop(%o: memref<?xindex>, %n: index) {
 // CHECK: %[[MIRRORED:[^ ]*]] = arith.subi %[[LAST]], %[[TILE]]
 // CHECK: memref.store %[[MIRRORED]]
 func.func @last_tile_first(%o: memref<?xindex>, %n: index) {
-  scf.forall (%b, %h, %t) in (%n, %n, %n) {
+  attn.tile_grid (%b, %h, %t, %w) in (%n, %n, %n) workers(2) schedule(#descending) {
     memref.store %t, %o[%h] : memref<?xindex>
-  } {attn.schedule = #descending}
+  }
   return
 }
 
@@ -91,17 +78,8 @@ func.func @last_tile_first(%o: memref<?xindex>, %n: index) {
 // CHECK: %[[TILE:[^ ]*]] = arith.remui %[[SUM]], %[[N]]
 // CHECK: memref.store %[[TILE]]
 func.func @tiles_turn(%o: memref<?xindex>, %n: index) {
-  scf.forall (%b, %h, %t) in (%n, %n, %n) {
+  attn.tile_grid (%b, %h, %t, %w) in (%n, %n, %n) workers(2) schedule(#schedule) {
     memref.store %t, %o[%h] : memref<?xindex>
-  } {attn.schedule = #schedule}
-  return
-}
-
-// CHECK-LABEL: gpu.func @bounds_of_known_length
-// CHECK: scf.for
-func.func @bounds_of_known_length(%o: memref<?xindex>) {
-  scf.forall (%b, %h, %t) in (1, 2, 0) {
-    memref.store %t, %o[%h] : memref<?xindex>
-  } {attn.schedule = #schedule}
+  }
   return
 }

@@ -1,10 +1,6 @@
 // RUN: attn-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(attn-specialize-warpgroups)))' | FileCheck %s
 
-#schedule = #attn.schedule<style = fa3, target = "sm_90a", rows = 64, keys = 16,
-                           workers = 1, query_stages = 1, stages = 2,
-                           registers = [24, 240], overlap = true,
-                           rescale_threshold = 8, persistent = false,
-                           descending = false>
+#schedule = #attn.schedule<style = fa3, target = "sm_90a", rows = 64, keys = 16, workers = 1, query_stages = 1, stages = 2, registers = [24, 240], overlap = true, rescale_threshold = 8, persistent = false, descending = false>
 !map = !attn_gpu.tensor_map<16x64xbf16, swizzle = 128>
 !channel = !attn_gpu.channel<16x64xbf16, stages = 2, #attn_gpu.panels<rows = 16, swizzle = 128>>
 
@@ -35,24 +31,24 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // The copies of an inner loop are made in a loop of the same bounds.
-  // CHECK-LABEL: gpu.func @inner_loop
+  // All tiles are the same to the producer: one segment, to the same end.
+  // CHECK-LABEL: gpu.func @tile_loop
   // CHECK: producer
   // CHECK: %[[END:[^ ]*]] = arith.muli
-  // CHECK: scf.for {{.*}} to %[[END]] step
-  // CHECK-NEXT: attn_gpu.tma_load
+  // CHECK: attn.tile_loop (%{{.*}}, %[[KEY:[^ ]*]]) {{.*}} segments(full %[[END]]) {
+  // CHECK-NEXT: attn_gpu.tma_load %{{.*}}[%[[KEY]],
   // CHECK: consumers
   // CHECK: %[[END2:[^ ]*]] = arith.muli
-  // CHECK: scf.for {{.*}} to %[[END2]] step
-  gpu.func @inner_loop(%map: !map, %n: index) kernel
+  // CHECK: attn.tile_loop {{.*}} segments(partial %{{.*}}, full %[[END2]]) {
+  gpu.func @tile_loop(%map: !map, %n: index) kernel
       attributes {attn.schedule = #schedule} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %channel = attn_gpu.channel consumers(1) : !channel
     scf.for %tile = %c0 to %n step %c1 {
       %end = arith.muli %tile, %tile : index
-      scf.for %j = %c0 to %end step %c1 {
-      attn_gpu.tma_load %map[%tile, %c0] to %channel[%tile] : !map to !channel
+      attn.tile_loop (%i, %key) over keys step 16 first(%n) descending from(%c0) segments(partial %n, full %end) {
+      attn_gpu.tma_load %map[%key, %c0] to %channel[%tile] : !map to !channel
       %t = attn_gpu.receive %channel[%tile] : !channel
       attn_gpu.release %channel[%tile] : !channel
       }

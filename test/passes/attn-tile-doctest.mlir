@@ -11,14 +11,14 @@
 !t = memref<?x?x?x16xbf16>
 
 // CHECK-LABEL: @tile
-// CHECK: scf.forall (%{{.*}}, %{{.*}}, %{{.*}}) in
-// CHECK:   scf.forall (%{{.*}}) in (2)
-// CHECK:     %[[MAX:[^ ]*]] = scf.for
-// CHECK:       vector.multi_reduction <maxnumf>
-// CHECK:     %[[SUMS:[^ ]*]]:2 = scf.for
-// CHECK:       math.exp2
-// CHECK:     arith.divf %{{.*}}, %[[SUMS]]#0
-// CHECK:     vector.transfer_write
+// CHECK: attn.tile_grid (%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) in {{.*}} workers(2)
+// CHECK:   attn.band
+// CHECK:   %[[MAX:[^ ]*]] = attn.tile_loop {{.*}} carries(maximum
+// CHECK:     vector.multi_reduction <maxnumf>
+// CHECK:   %[[SUMS:[^ ]*]]:2 = attn.tile_loop {{.*}} carries(sum {{.*}}, accumulator
+// CHECK:     attn.softmax_weights %{{.*}} relative(%[[MAX]])
+// CHECK:   arith.divf %{{.*}}, %[[SUMS]]#0
+// CHECK:   vector.transfer_write
 func.func @tile(%q: !t, %k: !t, %v: !t, %o: !t, %scale: f32) {
   attn.attention query(%q : !t) key(%k : !t) value(%v : !t) scale(%scale)
       outs(%o : !t) schedule(#schedule) maps [#q, #k, #v, #o]

@@ -12,24 +12,20 @@
 // TILES-NOT: gpu.
 
 // CHECK-LABEL: @attention
-// CHECK: scf.forall (%{{.*}}, %{{.*}}, %{{.*}}) in
-// CHECK: scf.forall (%{{.*}}) in (3)
-// CHECK: scf.for
+// CHECK: attn.tile_grid {{.*}} workers(3)
+// CHECK: attn.tile_loop {{.*}} segments(partial %{{.*}}, full %{{.*}}) carries(maximum
 // CHECK: attn.mask_band
-// CHECK: scf.for
-// CHECK-NOT: attn.mask_band
-// CHECK-NOT: scf.for
+// CHECK-NOT: attn.tile_loop
 func.func @attention(%q: !t, %k: !t, %v: !t, %o: !t, %scale: f32) {
   attn.attention query(%q : !t) key(%k : !t) value(%v : !t) scale(%scale)
       outs(%o : !t) mask(#attn.causal<bottom_right>) maps [#q, #k, #v, #o]
   return
 }
 
-// Extents of 1 and loops of one trip stay: later passes look for them.
+// Extents of 1 and loops of one iteration stay.
 // CHECK-LABEL: @lengths_of_1
-// CHECK: scf.forall (%{{.*}}, %{{.*}}, %{{.*}}) in (%[[ONE:[^ ,]*]], %[[ONE]], %[[ONE]])
-// CHECK: scf.forall (%{{.*}}) in (3)
-// CHECK-COUNT-2: scf.for %
+// CHECK: attn.tile_grid {{.*}} in (%[[ONE:[^ ,]*]], %[[ONE]], %[[ONE]]) workers(3)
+// CHECK: attn.tile_loop
 func.func @lengths_of_1(%t: !pinned, %scale: f32) {
   attn.attention query(%t : !pinned) key(%t : !pinned) value(%t : !pinned)
       scale(%scale) outs(%t : !pinned) maps [#q, #k, #v, #o]

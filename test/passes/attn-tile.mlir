@@ -21,10 +21,9 @@
 !d24 = memref<?x?x?x24xbf16>
 !lse = memref<?x?x?xf32>
 
-// The outer loop carries the schedule on.
 // CHECK-LABEL: @schedule_stays
 // CHECK-NOT: attn.attention
-// CHECK: {attn.schedule = #attn.schedule<style = host
+// CHECK: attn.tile_grid {{.*}} workers(2) schedule(#attn.schedule<style = host
 func.func @schedule_stays(%q: !t, %k: !t, %v: !t, %o: !t, %scale: f32) {
   attn.attention query(%q : !t) key(%k : !t) value(%v : !t) scale(%scale)
       outs(%o : !t) schedule(#schedule)
@@ -32,15 +31,15 @@ func.func @schedule_stays(%q: !t, %k: !t, %v: !t, %o: !t, %scale: f32) {
   return
 }
 
-// The interval of keys is [0, seqlen_k) where nothing masks.
+// One band bounds every tile of keys, in both loops.
 // CHECK-LABEL: @no_mask
-// CHECK-SAME: %{{.*}}: memref<{{.*}}>, %[[K:[^ ]*]]: memref<{{[^>]*}}>, %{{[^:]*}}: memref<{{[^>]*}}>, %{{[^:]*}}: memref
-// CHECK: %[[SEQLEN:[^ ]*]] = memref.dim %[[K]]
-// CHECK: %[[LOWER:[^ ]*]] = arith.constant dense<0>
-// CHECK: %[[UPPER:[^ ]*]] = vector.broadcast %[[SEQLEN]]
-// CHECK: %[[FIRST:[^ ]*]] = arith.subi %[[LOWER]]
-// CHECK: %[[LAST:[^ ]*]] = arith.subi %[[UPPER]]
-// CHECK: attn.mask_band %{{.*}}[%[[FIRST]], %[[LAST]]]
+// CHECK: %[[SQ:[^ ]*]] = memref.dim
+// CHECK: %[[SK:[^ ]*]] = memref.dim
+// CHECK: %[[LOWER:[^ ]*]], %[[UPPER:[^ ]*]] = attn.band rows(%{{.*}}) of(%{{.*}}, %{{.*}}) lengths(%[[SQ]], %[[SK]]) : vector<16xindex>
+// CHECK: attn.tile_loop (%{{.*}}, %[[KEY:[^ ]*]]) over keys step 8 {{.*}} segments(partial
+// CHECK: attn.mask_band %{{.*}} at(%[[KEY]]) [%[[LOWER]], %[[UPPER]]]
+// CHECK: attn.tile_loop (%{{.*}}, %[[SAME:[^ ]*]]) over keys
+// CHECK: attn.mask_band %{{.*}} at(%[[SAME]]) [%[[LOWER]], %[[UPPER]]]
 func.func @no_mask(%q: !t, %k: !t, %v: !t, %o: !t, %scale: f32) {
   attn.attention query(%q : !t) key(%k : !t) value(%v : !t) scale(%scale)
       outs(%o : !t) schedule(#schedule)
@@ -48,24 +47,9 @@ func.func @no_mask(%q: !t, %k: !t, %v: !t, %o: !t, %scale: f32) {
   return
 }
 
-// CHECK-LABEL: @causal_top_left
-// CHECK-NOT: arith.subi
-// CHECK: vector.step
-// CHECK: arith.addi
-// CHECK: arith.minsi
-func.func @causal_top_left(%q: !t, %k: !t, %v: !t, %o: !t, %scale: f32) {
-  attn.attention query(%q : !t) key(%k : !t) value(%v : !t) scale(%scale)
-      outs(%o : !t) mask(#attn.causal<top_left>) schedule(#schedule)
-      maps [#q, #k, #v, #o]
-  return
-}
-
-// CHECK-LABEL: @causal_bottom_right
-// CHECK: %[[QUERIES:[^ ]*]] = memref.dim
-// CHECK: %[[KEYS:[^ ]*]] = memref.dim
-// CHECK: arith.subi %[[KEYS]], %[[QUERIES]]
-// CHECK: arith.minsi
-func.func @causal_bottom_right(%q: !t, %k: !t, %v: !t, %o: !t, %scale: f32) {
+// CHECK-LABEL: @mask
+// CHECK: attn.band {{.*}} mask(#attn.causal<bottom_right>)
+func.func @mask(%q: !t, %k: !t, %v: !t, %o: !t, %scale: f32) {
   attn.attention query(%q : !t) key(%k : !t) value(%v : !t) scale(%scale)
       outs(%o : !t) mask(#attn.causal<bottom_right>) schedule(#schedule)
       maps [#q, #k, #v, #o]
@@ -73,7 +57,7 @@ func.func @causal_bottom_right(%q: !t, %k: !t, %v: !t, %o: !t, %scale: f32) {
 }
 
 // CHECK-LABEL: @grouped_heads
-// CHECK: scf.forall (%{{.*}}, %[[HEAD:[^ ]*]], %{{.*}}) in
+// CHECK: attn.tile_grid (%{{.*}}, %[[HEAD:[^ ]*]], %{{.*}}, %{{.*}}) in
 // CHECK: %[[GROUP:[^ ]*]] = arith.constant 4
 // CHECK: %[[KEY_HEAD:[^ ]*]] = arith.divui %[[HEAD]], %[[GROUP]]
 // CHECK: vector.transfer_read %{{.*}}[%{{.*}}, %{{.*}}, %[[HEAD]], %{{.*}}]
@@ -86,8 +70,7 @@ func.func @grouped_heads(%q: !t, %k: !t, %v: !t, %o: !t, %scale: f32) {
 }
 
 // CHECK-LABEL: @heads_before_rows
-// CHECK: scf.forall (%[[BATCH:[^ ]*]], %[[HEAD:[^ ]*]], %{{.*}}) in
-// CHECK: scf.forall
+// CHECK: attn.tile_grid (%[[BATCH:[^ ]*]], %[[HEAD:[^ ]*]], %{{.*}}, %{{.*}}) in
 // CHECK: %[[ROW:[^ ]*]] = arith.addi
 // CHECK: vector.transfer_read %{{.*}}[%[[BATCH]], %[[HEAD]], %[[ROW]], %{{.*}}]
 // CHECK: vector.transfer_write %{{.*}}[%[[BATCH]], %[[HEAD]], %[[ROW]], %{{.*}}]
@@ -143,7 +126,7 @@ func.func @negative_f32_is_not_rounded(%q: !f32, %k: !f32, %v: !f32, %o: !f32, %
 }
 
 // CHECK-LABEL: @two_ops
-// CHECK-COUNT-2: scf.forall (%{{.*}}, %{{.*}}, %{{.*}}) in
+// CHECK-COUNT-2: attn.tile_grid
 func.func @two_ops(%q: !t, %k: !t, %v: !t, %o: !t, %scale: f32) {
   attn.attention query(%q : !t) key(%k : !t) value(%v : !t) scale(%scale)
       outs(%o : !t) schedule(#schedule)
@@ -151,12 +134,6 @@ func.func @two_ops(%q: !t, %k: !t, %v: !t, %o: !t, %scale: f32) {
   attn.attention query(%q : !t) key(%k : !t) value(%v : !t) scale(%scale)
       outs(%o : !t) schedule(#schedule)
       maps [#q, #k, #v, #o]
-  return
-}
-
-// CHECK-LABEL: @negative_no_attention
-// CHECK-NOT: scf.forall
-func.func @negative_no_attention() {
   return
 }
 

@@ -127,9 +127,12 @@ void RegionChecker::checkOps(const RegionText &region, Block &block) {
       block.empty() ? attn::YieldOp() : dyn_cast<attn::YieldOp>(block.back());
   Type wanted = region.isMask ? Type(IntegerType::get(&context, 1))
                               : Type(Float32Type::get(&context));
-  if (!yield || yield.getOperand(0).getType() != wanted)
+  SmallVector<Type> yielded;
+  if (yield)
+    llvm::append_range(yielded, yield->getOperandTypes());
+  if (yielded != SmallVector<Type>{wanted})
     fail(region, "attn.yield of " + print(wanted) + " at the end",
-         yield           ? print(yield.getOperand(0).getType())
+         !yielded.empty() ? print(yielded.front())
          : block.empty() ? "nothing"
                          : block.back().getName().getStringRef().str());
   for (Operation &op : block) {
