@@ -14,25 +14,9 @@
 using namespace mlir;
 using namespace mlir::attn;
 
-/// The tile that is taken where nobody asks for another. Rows share what
-/// turning a tile of K around costs; keys are the lanes of a row's vectors.
-static constexpr int64_t kRows = 32, kKeys = 32;
 /// A row of a tile is one vector, and its code grows with it; tiles lie in
 /// memory that is allocated once a call.
 static constexpr int64_t kLargestTile = 512;
-
-ScheduleDecision mlir::attn::selectHostSchedule(MLIRContext *context,
-                                                const ScheduleQuery &query) {
-  ScheduleDecision decision;
-  decision.schedule = ScheduleAttr::get(
-      context, Style::Host, query.target, kRows, kKeys, /*workers=*/1,
-      /*query_stages=*/1, /*stages=*/1, /*registers=*/ArrayRef<int64_t>(),
-      /*overlap=*/false, /*rescale_threshold=*/0, /*persistent=*/false,
-      /*descending=*/false);
-  decision.reason = "the one tile of the host; any other gives the same result "
-                    "up to rounding";
-  return decision;
-}
 
 std::string mlir::attn::checkHostSchedule(ScheduleAttr schedule) {
   const TargetInfo *target = lookupTarget(schedule.getTarget());
