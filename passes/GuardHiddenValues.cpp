@@ -53,30 +53,37 @@ namespace mlir::attn {
 using namespace mlir;
 using namespace mlir::attn;
 
-/// Columns of Q that the recomputation multiplies at a time: few, for it runs
-/// where all registers are taken.
-static constexpr int64_t kChunk = 16;
-/// Columns of the result that it computes at a time. Each time, all scores are
-/// computed anew.
-static constexpr int64_t kColumns = 16;
-/// Keys after which it asks whether there is anything left to compute.
-static constexpr int64_t kKeys = 64;
-
 namespace {
+
+/// How much the recomputation takes at a time: columns of the result, for each
+/// of which all scores are computed anew; columns of Q and K; and keys until it
+/// asks whether there is anything left to compute.
+struct Chunks {
+  explicit Chunks(ScheduleAttr schedule) {
+    if (!schedule)
+      return;
+    columns = schedule.getRepairColumns();
+    queryColumns = schedule.getRepairQueryColumns();
+    keys = schedule.getRepairKeys();
+  }
+  int64_t columns = ScheduleDefaults::repairColumns;
+  int64_t queryColumns = ScheduleDefaults::repairQueryColumns;
+  int64_t keys = ScheduleDefaults::repairKeys;
+};
 
 /// Writes the recomputation behind the write.
 class Guard {
 public:
   /// `loops` are the masked ones of a chain that ends with `last`.
   Guard(ArrayRef<MaskedKeyLoop> loops, scf::ForOp last,
-        AccumulatorOutput &output)
+        AccumulatorOutput &output, Chunks chunks)
       : loops(loops), found(loops.front()), last(last), output(output),
-        builder(last.getContext()), loc(last.getLoc()),
+        chunks(chunks), builder(last.getContext()), loc(last.getLoc()),
         f32(builder.getF32Type()) {
     auto type = cast<VectorType>(last.getResult(found.accumulator).getType());
     rows = type.getDimSize(0);
     columns = type.getDimSize(1);
-    partType = VectorType::get({rows, std::min(columns, kColumns)}, f32);
+    partType = VectorType::get({rows, std::min(columns, chunks.columns)}, f32);
   }
 
   void build();
@@ -123,6 +130,7 @@ private:
   MaskedKeyLoop found;
   scf::ForOp last;
   AccumulatorOutput &output;
+  Chunks chunks;
   OpBuilder builder;
   Location loc;
   Type f32;
@@ -275,20 +283,21 @@ Value Guard::findCause(Value column, Value numKeys) {
 
 /// The scores of all rows with one key.
 Value Guard::scoreOf(Value key) {
-  auto chunkType = VectorType::get({rows, kChunk}, f32);
+  auto chunkType = VectorType::get({rows, chunks.queryColumns}, f32);
   vector::TransferReadOp query = found.query;
   auto addColumns = [&](Value column, Value carried) -> Value {
     // Columns stay inside wherever those of the tile do.
     Value q = read(query, query.getIndices()[getDim(query, 0)], column,
                    chunkType, query.getInBoundsValues()[1]);
-    Value k = read(found.key, key, column, VectorType::get({1, kChunk}, f32),
+    Value k = read(found.key, key, column,
+                   VectorType::get({1, chunks.queryColumns}, f32),
                    found.key.getInBoundsValues()[1]);
     return math::FmaOp::create(builder, loc, q, broadcast(k, chunkType),
                                carried);
   };
   Value products =
-      loopOver(index(0), index(query.getVectorType().getDimSize(1)), kChunk,
-               splat(chunkType, 0.0), addColumns);
+      loopOver(index(0), index(query.getVectorType().getDimSize(1)),
+               chunks.queryColumns, splat(chunkType, 0.0), addColumns);
   return vector::MultiDimReductionOp::create(
       builder, loc, products, splat(rowType(f32), 0.0),
       ArrayRef<bool>{false, true}, vector::CombiningKind::ADD);
@@ -355,7 +364,8 @@ Value Guard::sumKeys(Value column, Value numKeys, Value shift, Value isHurt) {
     scf::YieldOp::create(builder, loc, sums);
     builder.setInsertionPointToStart(ifOpen.thenBlock());
     Value end = arith::MinSIOp::create(
-        builder, loc, arith::AddIOp::create(builder, loc, first, index(kKeys)),
+        builder, loc,
+        arith::AddIOp::create(builder, loc, first, index(chunks.keys)),
         numKeys);
     Value next = loopOver(first, end, 1, sums, [&](Value key, Value carried) {
       return addKey(key, column, carried, shift);
@@ -363,7 +373,8 @@ Value Guard::sumKeys(Value column, Value numKeys, Value shift, Value isHurt) {
     scf::YieldOp::create(builder, loc, next);
     return ifOpen.getResult(0);
   };
-  return loopOver(index(0), numKeys, kKeys, splat(partType, 0.0), addBlock);
+  return loopOver(index(0), numKeys, chunks.keys, splat(partType, 0.0),
+                  addBlock);
 }
 
 /// `value`, which is the same in all columns, with fewer of them.
@@ -441,6 +452,7 @@ struct AttnGuardHiddenValues
       if (found && found->hidesFromSomeRows())
         chains[getLastKeyLoop(found->loop)].push_back(*found);
     });
+    Chunks chunks(getOperation()->getAttrOfType<ScheduleAttr>(kScheduleAttr));
     for (auto &[op, loops] : chains) {
       auto last = cast<scf::ForOp>(op);
       Value accumulator = last.getResult(loops.front().accumulator);
@@ -454,7 +466,7 @@ struct AttnGuardHiddenValues
                               "kept out";
         return signalPassFailure();
       }
-      Guard(loops, last, *output).build();
+      Guard(loops, last, *output, chunks).build();
     }
   }
 };

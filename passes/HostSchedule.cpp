@@ -18,6 +18,21 @@ using namespace mlir::attn;
 /// memory that is allocated once a call.
 static constexpr int64_t kLargestTile = 512;
 
+/// Whether a field that says something about kernels alone is given.
+static bool hasChoicesOfKernels(ScheduleAttr schedule) {
+  using Defaults = ScheduleDefaults;
+  return schedule.getSharedLoopColumns() != Defaults::sharedLoopColumns ||
+         schedule.getSectionBytes() != Defaults::sectionBytes ||
+         schedule.getRepairColumns() != Defaults::repairColumns ||
+         schedule.getRepairQueryColumns() != Defaults::repairQueryColumns ||
+         schedule.getRepairKeys() != Defaults::repairKeys ||
+         schedule.getProductColumns() != Defaults::productColumns ||
+         schedule.getKeptDescriptors() ||
+         schedule.getSpillIndices() != Defaults::spillIndices ||
+         schedule.getUnroll() != Defaults::unroll ||
+         schedule.getReduceStrength() != Defaults::reduceStrength;
+}
+
 std::string mlir::attn::checkHostSchedule(ScheduleAttr schedule) {
   const TargetInfo *target = lookupTarget(schedule.getTarget());
   if (!target || !target->isHost())
@@ -34,5 +49,8 @@ std::string mlir::attn::checkHostSchedule(ScheduleAttr schedule) {
       schedule.getDescending())
     return "expected one stage each, no registers, overlap or rescale "
            "threshold, and neither persistent nor descending, in style host";
+  if (hasChoicesOfKernels(schedule))
+    return "expected no field with a default to have another value in style "
+           "host";
   return {};
 }

@@ -167,9 +167,10 @@ namespace {
 
 struct AttnMergeKeyLoops
     : attn::impl::AttnMergeKeyLoopsPassBase<AttnMergeKeyLoops> {
-  using AttnMergeKeyLoopsPassBase::AttnMergeKeyLoopsPassBase;
-
   void runOnOperation() override {
+    auto schedule = getOperation()->getAttrOfType<ScheduleAttr>(kScheduleAttr);
+    int64_t minColumns = schedule ? schedule.getSharedLoopColumns()
+                                  : ScheduleDefaults::sharedLoopColumns;
     std::vector<LoopPair> pairs;
     getOperation()->walk([&](scf::ForOp loop) {
       if (getNumColumns(loop) < minColumns)

@@ -199,19 +199,18 @@ static std::vector<Chain> collectChains(Operation *root) {
 /// Whether the first visit has code of its own. It is all of its loop where
 /// that runs once; and where threads copy, it must, for `attn-prefetch-copies`
 /// looks for copies that every visit makes.
-static bool isPeeled(const Iteration &first, int64_t minSharedColumns) {
+static bool isPeeled(const Iteration &first, ScheduleAttr schedule) {
   scf::ForOp loop = first.loop;
   Type accumulator = loop.getResult(first.accumulator).getType();
   return first.values.load || runsAtMostOnce(loop) ||
-         cast<VectorType>(accumulator).getDimSize(1) < minSharedColumns;
+         cast<VectorType>(accumulator).getDimSize(1) <
+             schedule.getSharedLoopColumns();
 }
 
 namespace {
 
 struct AttnOverlapSoftmax
     : attn::impl::AttnOverlapSoftmaxPassBase<AttnOverlapSoftmax> {
-  using AttnOverlapSoftmaxPassBase::AttnOverlapSoftmaxPassBase;
-
   void runOnOperation() override {
     gpu::GPUFuncOp kernel = getOperation();
     auto schedule = kernel->getAttrOfType<ScheduleAttr>(kScheduleAttr);
@@ -222,7 +221,7 @@ struct AttnOverlapSoftmax
       kernel.emitRemark("not overlapped: expected loops of two matmuls with "
                         "tiles from channels");
     for (const Chain &chain : chains)
-      pipelineKeyLoops(chain, isPeeled(chain.front(), minSharedColumns));
+      pipelineKeyLoops(chain, isPeeled(chain.front(), schedule));
   }
 };
 

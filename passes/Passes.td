@@ -294,7 +294,7 @@ def AttnOverlapSoftmaxPass
     that reads the previous ones was waited for, since they share registers.
 
     The first tile, before which there are no values, has its own code in front
-    of the loop. With accumulators of at least `min-shared-columns` columns it
+    of the loop. With accumulators of at least `shared_loop_columns` columns it
     shares the loop's: a branch more per tile, and one product and one softmax
     less for the assembler. It never does where its loop runs once at most, which
     then is no loop, nor where threads copy the tiles themselves.
@@ -303,11 +303,6 @@ def AttnOverlapSoftmaxPass
 
     Example: test/passes/attn-overlap-softmax-doctest.mlir
   }];
-  let options = [
-    Option<"minSharedColumns", "min-shared-columns", "int64_t",
-           "std::numeric_limits<int64_t>::max()",
-           "columns of accumulators from which on the first tile shares the loop">
-  ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::attn_gpu::AttnGPUDialect",
     "::mlir::scf::SCFDialect"
@@ -321,15 +316,11 @@ def AttnMergeKeyLoopsPass
     Two consecutive key loops that differ by an `attn.mask_band` become one that
     masks under a condition: one branch more per tile, and half the matrix
     products for the assembler to look at. Loops that carry matrices of less than
-    `min-columns` columns are left alone, for they assemble fast anyway, and so
-    is a masked loop that runs once at most.
+    `shared_loop_columns` columns are left alone, for they assemble fast anyway,
+    and so is a masked loop that runs once at most.
 
     Example: test/passes/attn-merge-key-loops-doctest.mlir
   }];
-  let options = [
-    Option<"minColumns", "min-columns", "int64_t", "0",
-           "columns of accumulators from which on loops are merged">
-  ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"
   ];

@@ -25,11 +25,6 @@
 using namespace mlir;
 using namespace mlir::attn;
 
-/// Columns of an accumulator from which on a product of values is two, and the
-/// assembler takes longest for the key loops: sharing their code is then worth
-/// a branch or two per tile.
-static constexpr int64_t kMinSharedColumns = 136;
-
 void attn::buildSchedulePipeline(OpPassManager &pm,
                                  const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createAttnSelectSchedulePass(
@@ -66,11 +61,11 @@ void attn::buildKernelPipeline(OpPassManager &pm) {
   kernel.addPass(createAttnSkipAbsentRowsPass());
   kernel.addPass(createAttnSkipHiddenTilesPass());
   // The consumer's loops are free of copies only after specialization.
-  kernel.addPass(createAttnOverlapSoftmaxPass({kMinSharedColumns}));
+  kernel.addPass(createAttnOverlapSoftmaxPass());
   // Where threads copy, how early depends on where the products ended up.
   kernel.addPass(createAttnPrefetchCopiesPass());
   // What comes before looks for the loops of a chain one by one.
-  kernel.addPass(createAttnMergeKeyLoopsPass({kMinSharedColumns}));
+  kernel.addPass(createAttnMergeKeyLoopsPass());
   kernel.addPass(createAttnHoistToHostPass());
   kernel.addPass(createCSEPass());
 }

@@ -13,7 +13,6 @@
 
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::attn;
@@ -21,10 +20,12 @@ using namespace mlir::attn;
 /// Rows that one wgmma, and that one mma.sync computes.
 static constexpr int64_t kRowsPerWarpgroup = 64;
 static constexpr int64_t kRowsPerWarp = 16;
-/// Columns and inner extents are stored, and multiplied, in steps of these.
-static constexpr int64_t kInnerStep = 16;
+/// Columns of a matrix that the four threads of a row can share evenly.
+static constexpr int64_t kSharedColumns = 8;
 /// More of anything fits nowhere.
 static constexpr int64_t kLargestFactor = 1 << 16;
+/// A kernel counts in 32 bits.
+static constexpr int64_t kLargestNumber = std::numeric_limits<int32_t>::max();
 /// Registers besides accumulators and weights: addresses, bounds, row
 /// statistics, temporaries of the softmax.
 static constexpr int64_t kOtherRegisters = 32;
@@ -37,12 +38,21 @@ ScheduleQuery ScheduleQuery::get(AttentionOp op, StringRef target) {
   query.headDimQK = op.getHeadDimQK();
   query.headDimVO = op.getHeadDimVO();
   query.isMasked = static_cast<bool>(op.getMaskAttr());
+  auto key = cast<ShapedType>(op.getKey().getType());
+  int64_t keys = key.getDimSize(op.getOperandDim(1, AttentionOp::Key));
+  if (!ShapedType::isDynamic(keys))
+    query.seqlenK = keys;
   return query;
 }
 
 /// Bytes of a row of a tile in shared memory: whole panels.
 static int64_t getRowBytes(int64_t columns, const ScheduleQuery &query) {
   return llvm::alignTo(columns * query.elementBits / 8, kPanelBytes);
+}
+
+bool mlir::attn::spillsIndices(ScheduleAttr schedule) {
+  return schedule.getStyle() == Style::FA2 && !schedule.getOverlap() &&
+         schedule.getSpillIndices();
 }
 
 int64_t mlir::attn::getSharedBytes(ScheduleAttr schedule,
@@ -55,8 +65,8 @@ int64_t mlir::attn::getSharedBytes(ScheduleAttr schedule,
   // A full and an empty barrier of 8 bytes per slot of Q, K and V.
   int64_t barriers =
       (schedule.getQueryStages() + 2 * schedule.getStages()) * 2 * 8;
-  // A worker of style fa2 is a warp.
-  int64_t parked = schedule.getStyle() == Style::FA2
+  // A worker that spills is a warp.
+  int64_t parked = spillsIndices(schedule)
                        ? schedule.getWorkers() * attn_gpu::kParkedBytesPerWarp
                        : 0;
   return schedule.getQueryStages() * schedule.getRows() * inner + ring +
@@ -141,6 +151,31 @@ static void checkRoles(ScheduleAttr schedule, const TargetInfo &target,
                   "{3}",
                   target.minRegisterBudget, target.maxRegisterBudget,
                   target.registerBudgetStep, registers);
+  // setmaxnreg.inc takes no fewer, setmaxnreg.dec no more than there are.
+  int64_t ofThread = std::min(atLaunch, target.registersPerThread);
+  int64_t producer = schedule.getRegisters()[0];
+  int64_t consumer = schedule.getRegisters()[1];
+  if (producer > ofThread || consumer < ofThread)
+    reasons.add("expected the producer to have at most, and a consumer at "
+                "least, the {0} registers of a thread at launch, but got {1} "
+                "and {2}",
+                ofThread, producer, consumer);
+}
+
+/// How wgmma may read its operands.
+static void checkProducts(ScheduleAttr schedule, const ScheduleQuery &query,
+                          const TargetInfo &target, Reasons &reasons) {
+  const MatmulShape &shape = target.wgmmaShape;
+  // A product starts at the start of a panel of V.
+  int64_t panel = kPanelBytes * 8 / query.elementBits;
+  int64_t columns = schedule.getProductColumns();
+  if (columns % panel != 0 || columns > shape.maxN)
+    reasons.add("expected product_columns to be a multiple of {0} up to {1}, "
+                "but got {2}",
+                panel, shape.maxN, columns);
+  if (!schedule.getSpillIndices())
+    reasons.add("expected spill_indices = true in style fa3, where registers "
+                "are given out, but got false");
 }
 
 /// What wgmma, the copy engine and roles can do.
@@ -156,6 +191,8 @@ static void checkFA3(ScheduleAttr schedule, const ScheduleQuery &query,
                   "in steps of {2}, but got {3}",
                   shape.minN, shape.maxN, shape.stepN, columns);
   checkRoles(schedule, target, reasons);
+  if (target.wgmma)
+    checkProducts(schedule, query, target, reasons);
   int64_t box = std::max(schedule.getRows(), schedule.getKeys());
   if (target.tma && box > target.maxBoxExtent)
     reasons.add("expected at most {0} rows or keys per copy, but got {1}",
@@ -174,8 +211,34 @@ static void checkFA2(ScheduleAttr schedule, const ScheduleQuery &query,
   if (schedule.getOverlap() && schedule.getStages() < 2)
     reasons.add("overlap needs 2 stages, since the values of a tile are read "
                 "beside the scores of the next");
+  // What mma.sync has no use for would be accepted and ignored.
+  if (schedule.getProductColumns() != ScheduleDefaults::productColumns ||
+      schedule.getKeptDescriptors())
+    reasons.add("expected neither product_columns nor kept_descriptors in "
+                "style fa2");
   checkThreads(schedule.getWorkers() * TargetInfo::threadsPerWarp, target,
                reasons);
+}
+
+/// How rows are computed again: in whole pieces of Q's columns, and in vectors
+/// that the threads of a warp can share.
+static void checkRepair(ScheduleAttr schedule, const ScheduleQuery &query,
+                        Reasons &reasons) {
+  int64_t inner = query.getColumnsQK();
+  int64_t columns = schedule.getRepairQueryColumns();
+  if (columns % kSharedColumns != 0 || inner % columns != 0)
+    reasons.add("expected repair_query_columns to be a multiple of {0} that "
+                "divides {1}, but got {2}",
+                kSharedColumns, inner, columns);
+  int64_t largest =
+      std::max(schedule.getRepairColumns(), schedule.getRepairKeys());
+  if (largest > kLargestFactor)
+    reasons.add("expected repair_columns and repair_keys to be at most {0}, "
+                "but got {1}",
+                kLargestFactor, largest);
+  if (schedule.getRepairColumns() % kSharedColumns != 0)
+    reasons.add("expected repair_columns to be a multiple of {0}, but got {1}",
+                kSharedColumns, schedule.getRepairColumns());
 }
 
 std::string mlir::attn::checkSchedule(ScheduleAttr schedule,
@@ -199,6 +262,9 @@ std::string mlir::attn::checkSchedule(ScheduleAttr schedule,
                   kLargestFactor, factor);
       return reasons.text;
     }
+  if (schedule.getSectionBytes() > kLargestNumber)
+    reasons.add("expected section_bytes to be at most {0}, but got {1}",
+                kLargestNumber, schedule.getSectionBytes());
   if (query.elementBits != 16)
     reasons.add("expected 16-bit elements, but got {0} bits",
                 query.elementBits);
@@ -209,6 +275,7 @@ std::string mlir::attn::checkSchedule(ScheduleAttr schedule,
     checkFA3(schedule, query, *target, reasons);
   else
     checkFA2(schedule, query, *target, reasons);
+  checkRepair(schedule, query, reasons);
   int64_t shared = getSharedBytes(schedule, query);
   if (shared > target->sharedBytesPerBlock)
     reasons.add("expected at most {0} bytes of shared memory, but got {1}",

@@ -15,6 +15,8 @@
 
 #include "dialect/attn/AttnDialect.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <optional>
 #include <string>
 
@@ -25,6 +27,9 @@ namespace mlir::attn {
 /// to lie in different banks.
 inline constexpr int64_t kPanelBytes = 128;
 
+/// Inner extents of products are stored, and multiplied, in steps of these.
+inline constexpr int64_t kInnerStep = 16;
+
 /// What of a problem a schedule depends on.
 struct ScheduleQuery {
   std::string target;
@@ -34,15 +39,26 @@ struct ScheduleQuery {
   int64_t elementBits = 16;
   int64_t headDimQK = 0;
   int64_t headDimVO = 0;
+  /// Where the problem pins it.
+  std::optional<int64_t> seqlenK;
   /// Whether query tiles see different numbers of keys.
   bool isMasked = false;
 
   static ScheduleQuery get(AttentionOp op, StringRef target);
+
+  /// What the choice of a tile goes by.
+  int64_t getHeadDim() const { return std::max(headDimQK, headDimVO); }
+  /// Columns of a tile of Q and K; those of V and O are not padded.
+  int64_t getColumnsQK() const { return llvm::alignTo(headDimQK, kInnerStep); }
 };
 
 /// What of the target's limits the schedule breaks for this problem; empty if
 /// nothing.
 std::string checkSchedule(ScheduleAttr schedule, const ScheduleQuery &query);
+
+/// Whether `spill_indices` is heeded. Key loops that overlap stand under a
+/// condition, where nothing is spilled; registers of warpgroups are given out.
+bool spillsIndices(ScheduleAttr schedule);
 
 /// Shared memory of a block: tiles, and barriers at the end.
 int64_t getSharedBytes(ScheduleAttr schedule, const ScheduleQuery &query);

@@ -87,11 +87,16 @@ static ScheduleAttr createSchedule(MLIRContext *context, Style style,
   ArrayRef<int64_t> registers;
   if (isFA3)
     registers = kRegisters[candidate.workers];
-  return ScheduleAttr::get(context, style, query.target, candidate.rows,
-                           candidate.keys, candidate.workers,
-                           candidate.queryStages, candidate.stages, registers,
-                           candidate.overlap, kRescaleThreshold, persistent,
-                           /*descending=*/query.isMasked);
+  return ScheduleAttr::get(
+      context, style, query.target, candidate.rows, candidate.keys,
+      candidate.workers, candidate.queryStages, candidate.stages, registers,
+      candidate.overlap, kRescaleThreshold, persistent,
+      /*descending=*/query.isMasked, ScheduleDefaults::sharedLoopColumns,
+      ScheduleDefaults::sectionBytes, ScheduleDefaults::repairColumns,
+      ScheduleDefaults::repairQueryColumns, ScheduleDefaults::repairKeys,
+      ScheduleDefaults::productColumns,
+      /*kept_descriptors=*/std::nullopt, ScheduleDefaults::spillIndices,
+      ScheduleDefaults::unroll, ScheduleDefaults::reduceStrength);
 }
 
 /// What speaks against a candidate; empty if nothing.
@@ -124,7 +129,12 @@ static ScheduleDecision selectHostSchedule(MLIRContext *context,
       context, Style::Host, query.target, kHostRows, kHostKeys, /*workers=*/1,
       /*query_stages=*/1, /*stages=*/1, /*registers=*/ArrayRef<int64_t>(),
       /*overlap=*/false, /*rescale_threshold=*/0, /*persistent=*/false,
-      /*descending=*/false);
+      /*descending=*/false, ScheduleDefaults::sharedLoopColumns,
+      ScheduleDefaults::sectionBytes, ScheduleDefaults::repairColumns,
+      ScheduleDefaults::repairQueryColumns, ScheduleDefaults::repairKeys,
+      ScheduleDefaults::productColumns,
+      /*kept_descriptors=*/std::nullopt, ScheduleDefaults::spillIndices,
+      ScheduleDefaults::unroll, ScheduleDefaults::reduceStrength);
   decision.reason = "the one tile of the host; any other gives the same result "
                     "up to rounding";
   return decision;

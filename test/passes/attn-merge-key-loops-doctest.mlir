@@ -1,5 +1,10 @@
 // RUN: attn-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(attn-merge-key-loops)))' | FileCheck %s
 
+#schedule = #attn.schedule<style = fa2, target = "sm_80", rows = 16, keys = 16,
+                           workers = 1, query_stages = 1, stages = 1, registers = [],
+                           overlap = false, rescale_threshold = 0, persistent = false,
+                           descending = false, shared_loop_columns = 8>
+
 gpu.module @kernels {
   // CHECK-LABEL: gpu.func @one_loop
   // CHECK-SAME: (%[[A:[^ ]*]]: index, %[[B:[^ ]*]]: index, %[[C:[^ ]*]]: index, %[[SCORES:[^ ]*]]: vector<16x8xf32>
@@ -14,24 +19,24 @@ gpu.module @kernels {
   // CHECK-NEXT: } else {
   // CHECK-NEXT: scf.yield %[[SCORES]]
   // CHECK-NEXT: }
-  // CHECK-NEXT: vector.multi_reduction <maxnumf>, %[[SEEN]], %[[CARRIED]]
+  // CHECK-NEXT: arith.maxnumf %[[SEEN]], %[[CARRIED]]
   // CHECK-NOT: scf.for
   // CHECK: vector.transfer_write %[[MAX]]
-  gpu.func @one_loop(%a: index, %b: index, %c: index, %scores: vector<16x8xf32>, %max: vector<16xf32>, %o: memref<16xf32>) kernel {
+  gpu.func @one_loop(%a: index, %b: index, %c: index, %scores: vector<16x8xf32>, %max: vector<16x8xf32>, %o: memref<16x8xf32>) kernel attributes {attn.schedule = #schedule} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %lower = arith.constant dense<0> : vector<16xindex>
-    %masked = scf.for %i = %a to %b step %c1 iter_args(%m = %max) -> (vector<16xf32>) {
+    %masked = scf.for %i = %a to %b step %c1 iter_args(%m = %max) -> (vector<16x8xf32>) {
       %upper = vector.broadcast %i : index to vector<16xindex>
       %seen = attn.mask_band %scores[%lower, %upper] : vector<16x8xf32>, vector<16xindex>
-      %next = vector.multi_reduction <maxnumf>, %seen, %m [1] : vector<16x8xf32> to vector<16xf32>
-      scf.yield %next : vector<16xf32>
+      %next = arith.maxnumf %seen, %m : vector<16x8xf32>
+      scf.yield %next : vector<16x8xf32>
     }
-    %all = scf.for %i = %b to %c step %c1 iter_args(%m = %masked) -> (vector<16xf32>) {
-      %next = vector.multi_reduction <maxnumf>, %scores, %m [1] : vector<16x8xf32> to vector<16xf32>
-      scf.yield %next : vector<16xf32>
+    %all = scf.for %i = %b to %c step %c1 iter_args(%m = %masked) -> (vector<16x8xf32>) {
+      %next = arith.maxnumf %scores, %m : vector<16x8xf32>
+      scf.yield %next : vector<16x8xf32>
     }
-    vector.transfer_write %all, %o[%c0] : vector<16xf32>, memref<16xf32>
+    vector.transfer_write %all, %o[%c0, %c0] : vector<16x8xf32>, memref<16x8xf32>
     gpu.return
   }
 }

@@ -1,8 +1,13 @@
 // RUN: attn-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(attn-merge-key-loops)))' | FileCheck %s
-// RUN: attn-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(attn-merge-key-loops{min-columns=9})))' | FileCheck %s --check-prefix=NARROW
+// RUN: sed 's/shared_loop_columns = 8/shared_loop_columns = 9/' %s | attn-opt --pass-pipeline='builtin.module(gpu.module(gpu.func(attn-merge-key-loops)))' | FileCheck %s --check-prefix=NARROW
 
 // NARROW-COUNT-2: scf.for
 // NARROW-LABEL: gpu.func @negative_other_operand
+
+#schedule = #attn.schedule<style = fa2, target = "sm_80", rows = 16, keys = 16,
+                           workers = 1, query_stages = 1, stages = 1, registers = [],
+                           overlap = false, rescale_threshold = 0, persistent = false,
+                           descending = false, shared_loop_columns = 8>
 
 gpu.module @kernels {
   // Ops that others need too stay in front of the condition, regions are
@@ -21,7 +26,7 @@ gpu.module @kernels {
   // CHECK: arith.addf %{{.*}}, %[[SEEN]]
   // CHECK: scf.if
   // CHECK-NOT: scf.for
-  gpu.func @shared_ops(%a: index, %b: index, %n: index, %scores: vector<16x8xf32>, %o: memref<16x8xf32>) kernel {
+  gpu.func @shared_ops(%a: index, %b: index, %n: index, %scores: vector<16x8xf32>, %o: memref<16x8xf32>) kernel attributes {attn.schedule = #schedule} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c8 = arith.constant 8 : index
@@ -63,7 +68,7 @@ gpu.module @kernels {
   // The second loop subtracts the other way round.
   // CHECK-LABEL: gpu.func @negative_other_operand
   // CHECK-COUNT-2: scf.for
-  gpu.func @negative_other_operand(%a: index, %b: index, %c: index, %scores: vector<16x8xf32>, %o: memref<16x8xf32>) kernel {
+  gpu.func @negative_other_operand(%a: index, %b: index, %c: index, %scores: vector<16x8xf32>, %o: memref<16x8xf32>) kernel attributes {attn.schedule = #schedule} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %zero = arith.constant dense<0.0> : vector<16x8xf32>
@@ -85,7 +90,7 @@ gpu.module @kernels {
   // What is masked is used unmasked too, where the second loop uses another.
   // CHECK-LABEL: gpu.func @negative_unmasked_use
   // CHECK-COUNT-2: scf.for
-  gpu.func @negative_unmasked_use(%a: index, %b: index, %c: index, %scores: vector<16x8xf32>, %o: memref<16x8xf32>) kernel {
+  gpu.func @negative_unmasked_use(%a: index, %b: index, %c: index, %scores: vector<16x8xf32>, %o: memref<16x8xf32>) kernel attributes {attn.schedule = #schedule} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %zero = arith.constant dense<0.0> : vector<16x8xf32>
@@ -111,7 +116,7 @@ gpu.module @kernels {
   // The second loop has an op more, at its end.
   // CHECK-LABEL: gpu.func @negative_longer
   // CHECK-COUNT-2: scf.for
-  gpu.func @negative_longer(%a: index, %b: index, %c: index, %scores: vector<16x8xf32>, %o: memref<16x8xf32>) kernel {
+  gpu.func @negative_longer(%a: index, %b: index, %c: index, %scores: vector<16x8xf32>, %o: memref<16x8xf32>) kernel attributes {attn.schedule = #schedule} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %zero = arith.constant dense<0.0> : vector<16x8xf32>
@@ -134,7 +139,7 @@ gpu.module @kernels {
   // Somebody sees what the first loop alone computed.
   // CHECK-LABEL: gpu.func @negative_seen_between
   // CHECK-COUNT-2: scf.for
-  gpu.func @negative_seen_between(%a: index, %b: index, %c: index, %scores: vector<16x8xf32>, %o: memref<16x8xf32>) kernel {
+  gpu.func @negative_seen_between(%a: index, %b: index, %c: index, %scores: vector<16x8xf32>, %o: memref<16x8xf32>) kernel attributes {attn.schedule = #schedule} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %zero = arith.constant dense<0.0> : vector<16x8xf32>
@@ -157,7 +162,7 @@ gpu.module @kernels {
   // A store between the loops, which the first may read.
   // CHECK-LABEL: gpu.func @negative_store_between
   // CHECK-COUNT-2: scf.for
-  gpu.func @negative_store_between(%a: index, %b: index, %c: index, %scores: vector<16x8xf32>, %o: memref<16x8xf32>) kernel {
+  gpu.func @negative_store_between(%a: index, %b: index, %c: index, %scores: vector<16x8xf32>, %o: memref<16x8xf32>) kernel attributes {attn.schedule = #schedule} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %zero = arith.constant dense<0.0> : vector<16x8xf32>
@@ -180,7 +185,7 @@ gpu.module @kernels {
   // The first loop runs once at most: it is left to the overlap.
   // CHECK-LABEL: gpu.func @negative_one_trip
   // CHECK-COUNT-2: scf.for
-  gpu.func @negative_one_trip(%a: index, %b: index, %c: index, %scores: vector<16x8xf32>, %o: memref<16x8xf32>) kernel {
+  gpu.func @negative_one_trip(%a: index, %b: index, %c: index, %scores: vector<16x8xf32>, %o: memref<16x8xf32>) kernel attributes {attn.schedule = #schedule} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %zero = arith.constant dense<0.0> : vector<16x8xf32>
@@ -203,7 +208,7 @@ gpu.module @kernels {
   // The second loop starts elsewhere.
   // CHECK-LABEL: gpu.func @negative_gap
   // CHECK-COUNT-2: scf.for
-  gpu.func @negative_gap(%a: index, %b: index, %c: index, %scores: vector<16x8xf32>, %o: memref<16x8xf32>) kernel {
+  gpu.func @negative_gap(%a: index, %b: index, %c: index, %scores: vector<16x8xf32>, %o: memref<16x8xf32>) kernel attributes {attn.schedule = #schedule} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %zero = arith.constant dense<0.0> : vector<16x8xf32>

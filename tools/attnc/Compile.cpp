@@ -193,8 +193,10 @@ int Compiler::emitText(Emit last) {
   }
   if (last == Emit::LLVM)
     return kOk;
+  mlir::attn::EmitOptions options;
+  options.reduceStrength = problemDescription.schedule.getReduceStrength();
   FailureOr<std::string> ptx =
-      mlir::attn::emitPTX(**llvmModule, target, kernel);
+      mlir::attn::emitPTX(**llvmModule, target, options, kernel);
   if (failed(ptx))
     return kFailed;
   result.ptx = std::move(*ptx);
