@@ -18,8 +18,9 @@ def AttnSelectSchedulePass
     : Pass<"attn-select-schedule", "::mlir::func::FuncOp"> {
   let summary = "decide tile sizes, stages, roles and registers of each attention op";
   let description = [{
-    Stamps `#attn.schedule` on every `attn.attention` without one. An op that
-    has one keeps it if the target can carry it out; otherwise the pass fails
+    Stamps `#attn.schedule` on every `attn.attention` without one: the first
+    row of a table (`attn.tuned`) that is meant for the problem and fits the
+    target. An op that has one keeps it if the target can carry it out; otherwise the pass fails
     and says which limit is in the way.
 
     Requires: nothing. Guarantees: every `attn.attention` has a schedule that
@@ -31,7 +32,9 @@ def AttnSelectSchedulePass
     Option<"target", "target", "std::string", "\"sm_90a\"",
            "the target to decide for, e.g. sm_90a">,
     Option<"style", "style", "std::string", "\"\"",
-           "fa2 or fa3; empty: what suits the target best">
+           "fa2 or fa3; empty: what suits the target best">,
+    Option<"schedules", "schedules", "std::string", "\"\"",
+           "a file with the table of schedules; empty: the one built in">
   ];
   let dependentDialects = ["::mlir::attn::AttnDialect"];
 }

@@ -28,7 +28,8 @@ using namespace mlir::attn;
 void attn::buildSchedulePipeline(OpPassManager &pm,
                                  const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createAttnSelectSchedulePass(
-      {options.target.getValue(), options.style.getValue()}));
+      {options.target.getValue(), options.style.getValue(),
+       options.schedules.getValue()}));
 }
 
 void attn::buildTilePipeline(OpPassManager &pm) {

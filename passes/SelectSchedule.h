@@ -5,15 +5,16 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The one place that decides. The pass stamps what is chosen here, and
-// `attnc explain` and `attnc support` print it, refusals included.
+// The one place that decides, by the rows of a table. The pass stamps what is
+// chosen here, and `attnc explain` and `attnc support` print it, refusals
+// included.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef ATTN_PASSES_SELECTSCHEDULE_H
 #define ATTN_PASSES_SELECTSCHEDULE_H
 
-#include "passes/ScheduleLimits.h"
+#include "passes/ScheduleTable.h"
 
 namespace mlir::attn {
 
@@ -31,9 +32,9 @@ struct ScheduleDecision {
   SmallVector<ScheduleRefusal> refusals;
 };
 
-/// Considers the schedules known for a problem, best first, and takes the first
-/// that fits the target.
-ScheduleDecision selectSchedule(MLIRContext *context,
+/// Considers the rows of a table that are meant for the style asked for and the
+/// kind of tiles, and takes the first that fits problem and target.
+ScheduleDecision selectSchedule(const ScheduleTable &table,
                                 const ScheduleQuery &query);
 
 } // namespace mlir::attn

@@ -112,6 +112,7 @@ int Compiler::lowerModule(Emit last) {
   mlir::attn::PipelineOptions options;
   options.target = problem.spec.target;
   options.style = flags.style;
+  options.schedules = flags.schedules;
   if (lower([&](PassManager &manager) {
         mlir::attn::buildSchedulePipeline(manager, options);
       }) != kOk)

@@ -94,10 +94,10 @@ static std::optional<int> addCosts(const CommandLine &command, const Spec &spec,
 
 /// A user's own schedule is judged, not replaced.
 static mlir::attn::ScheduleDecision
-decide(MLIRContext &context, const mlir::attn::ScheduleQuery &query,
-       mlir::attn::ScheduleAttr given) {
+decide(const mlir::attn::ScheduleTable &table,
+       const mlir::attn::ScheduleQuery &query, mlir::attn::ScheduleAttr given) {
   if (!given)
-    return mlir::attn::selectSchedule(&context, query);
+    return mlir::attn::selectSchedule(table, query);
   mlir::attn::ScheduleDecision decision;
   std::string refusal = mlir::attn::checkSchedule(given, query);
   if (refusal.empty()) {
@@ -252,8 +252,11 @@ int runExplain(const CommandLine &command) {
   explanation.target = mlir::attn::lookupTarget(problem.spec.target);
   explanation.query = mlir::attn::ScheduleQuery::get(op, problem.spec.target);
   explanation.query.style = mlir::attn::symbolizeStyle(command.compile.style);
-  explanation.decision =
-      decide(session.context(), explanation.query, problem.schedule);
+  auto table = mlir::attn::ScheduleTable::read(&session.context(),
+                                               command.compile.schedules);
+  if (failed(table))
+    return kInvalid;
+  explanation.decision = decide(*table, explanation.query, problem.schedule);
   if (auto code = addCosts(command, problem.spec, op, explanation.costs))
     return *code;
   if (command.json)
