@@ -20,7 +20,7 @@
 
 #include "passes/Passes.h"
 #include "passes/Rematerialize.h"
-#include "passes/SelectSchedule.h"
+#include "passes/ScheduleLimits.h"
 
 #include "dialect/attn/AttnDialect.h"
 #include "dialect/attn_gpu/AttnGPUDialect.h"

@@ -14,24 +14,23 @@
 using namespace mlir;
 using namespace mlir::attn;
 
-/// The tile that is taken where nobody asks for another. Rows share what
-/// turning a tile of K around costs; keys are the lanes of a row's vectors.
-static constexpr int64_t kRows = 32, kKeys = 32;
 /// A row of a tile is one vector, and its code grows with it; tiles lie in
 /// memory that is allocated once a call.
 static constexpr int64_t kLargestTile = 512;
 
-ScheduleDecision mlir::attn::selectHostSchedule(MLIRContext *context,
-                                                const ScheduleQuery &query) {
-  ScheduleDecision decision;
-  decision.schedule = ScheduleAttr::get(
-      context, Style::Host, query.target, kRows, kKeys, /*workers=*/1,
-      /*query_stages=*/1, /*stages=*/1, /*registers=*/ArrayRef<int64_t>(),
-      /*overlap=*/false, /*rescale_threshold=*/0, /*persistent=*/false,
-      /*descending=*/false);
-  decision.reason = "the one tile of the host; any other gives the same result "
-                    "up to rounding";
-  return decision;
+/// Whether a field that says something about kernels alone is given.
+static bool hasChoicesOfKernels(ScheduleAttr schedule) {
+  using Defaults = ScheduleDefaults;
+  return schedule.getSharedLoopColumns() != Defaults::sharedLoopColumns ||
+         schedule.getSectionBytes() != Defaults::sectionBytes ||
+         schedule.getRepairColumns() != Defaults::repairColumns ||
+         schedule.getRepairQueryColumns() != Defaults::repairQueryColumns ||
+         schedule.getRepairKeys() != Defaults::repairKeys ||
+         schedule.getProductColumns() != Defaults::productColumns ||
+         schedule.getKeptDescriptors() ||
+         schedule.getSpillIndices() != Defaults::spillIndices ||
+         schedule.getUnroll() != Defaults::unroll ||
+         schedule.getReduceStrength() != Defaults::reduceStrength;
 }
 
 std::string mlir::attn::checkHostSchedule(ScheduleAttr schedule) {
@@ -50,5 +49,8 @@ std::string mlir::attn::checkHostSchedule(ScheduleAttr schedule) {
       schedule.getDescending())
     return "expected one stage each, no registers, overlap or rescale "
            "threshold, and neither persistent nor descending, in style host";
+  if (hasChoicesOfKernels(schedule))
+    return "expected no field with a default to have another value in style "
+           "host";
   return {};
 }

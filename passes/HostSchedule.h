@@ -8,13 +8,11 @@
 #ifndef ATTN_PASSES_HOSTSCHEDULE_H
 #define ATTN_PASSES_HOSTSCHEDULE_H
 
-#include "passes/SelectSchedule.h"
+#include "dialect/attn/AttnDialect.h"
+
+#include <string>
 
 namespace mlir::attn {
-
-/// The schedule for the CPU, which fits every problem.
-ScheduleDecision selectHostSchedule(MLIRContext *context,
-                                    const ScheduleQuery &query);
 
 /// `checkSchedule` for schedules of style host.
 std::string checkHostSchedule(ScheduleAttr schedule);

@@ -206,11 +206,10 @@ namespace {
 
 struct AttnLowerTileLoops
     : attn::impl::AttnLowerTileLoopsPassBase<AttnLowerTileLoops> {
-  using AttnLowerTileLoopsPassBase::AttnLowerTileLoopsPassBase;
-
   void runOnOperation() override {
+    auto schedule = getOperation()->getAttrOfType<ScheduleAttr>(kScheduleAttr);
     getOperation()->walk<WalkOrder::PostOrder>([&](TileLoopOp loop) {
-      LoopLowering(loop).lower(sharesCode(loop, minSharedColumns));
+      LoopLowering(loop).lower(sharesCode(loop, schedule));
     });
     eraseDeadOps(getOperation());
     getOperation()->walk([](TileGridOp grid) { lower(grid); });

@@ -37,10 +37,6 @@ namespace mlir::attn {
 using namespace mlir;
 using namespace mlir::attn;
 
-/// Part of the second-level cache that a section's keys and values may fill.
-/// 32 MiB of the 50 to 60 MiB of the large parts; the rest is for Q and O.
-static constexpr int64_t kSectionBytes = 32 << 20;
-
 static constexpr int64_t kThreadsPerWarp = 32;
 static constexpr int64_t kRowsPerWarp = 16;
 
@@ -141,7 +137,8 @@ Value KernelBuilder::headsPerSection() {
   });
   if (!length)
     return one;
-  Value fitting = div(index(kSectionBytes / bytesPerRow), max(length, one));
+  Value fitting =
+      div(index(schedule.getSectionBytes() / bytesPerRow), max(length, one));
   return max(min(fitting, numHeads), one);
 }
 

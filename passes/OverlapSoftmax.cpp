@@ -210,8 +210,6 @@ namespace {
 
 struct AttnOverlapSoftmax
     : attn::impl::AttnOverlapSoftmaxPassBase<AttnOverlapSoftmax> {
-  using AttnOverlapSoftmaxPassBase::AttnOverlapSoftmaxPassBase;
-
   void runOnOperation() override {
     gpu::GPUFuncOp kernel = getOperation();
     auto schedule = kernel->getAttrOfType<ScheduleAttr>(kScheduleAttr);
@@ -234,8 +232,8 @@ struct AttnOverlapSoftmax
       else
         // Where threads copy, the prologue has the first copies, which
         // attn-prefetch-copies moves ahead.
-        pipelineKeyLoop(iteration, iteration.pv.load ||
-                                       !sharesCode(loop, minSharedColumns));
+        pipelineKeyLoop(iteration,
+                        iteration.pv.load || !sharesCode(loop, schedule));
     }
   }
 };

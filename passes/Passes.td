@@ -18,8 +18,9 @@ def AttnSelectSchedulePass
     : Pass<"attn-select-schedule", "::mlir::func::FuncOp"> {
   let summary = "decide tile sizes, stages, roles and registers of each attention op";
   let description = [{
-    Stamps `#attn.schedule` on every `attn.attention` without one. An op that
-    has one keeps it if the target can carry it out; otherwise the pass fails
+    Stamps `#attn.schedule` on every `attn.attention` without one: the first
+    row of a table (`attn.tuned`) that is meant for the problem and fits the
+    target. An op that has one keeps it if the target can carry it out; otherwise the pass fails
     and says which limit is in the way.
 
     Requires: nothing. Guarantees: every `attn.attention` has a schedule that
@@ -31,7 +32,9 @@ def AttnSelectSchedulePass
     Option<"target", "target", "std::string", "\"sm_90a\"",
            "the target to decide for, e.g. sm_90a">,
     Option<"style", "style", "std::string", "\"\"",
-           "fa2 or fa3; empty: what suits the target best">
+           "fa2 or fa3; empty: what suits the target best">,
+    Option<"schedules", "schedules", "std::string", "\"\"",
+           "a file with the table of schedules; empty: the one built in">
   ];
   let dependentDialects = ["::mlir::attn::AttnDialect"];
 }
@@ -148,7 +151,7 @@ def AttnLowerTileLoopsPass : Pass<"attn-lower-tile-loops"> {
   let summary = "make tile loops scf loops";
   let description = [{
     An `attn.tile_loop` becomes an `scf.for` per segment, without masks in full
-    ones. Where its accumulators have at least `min-shared-columns` columns, one
+    ones. Where its accumulators have the schedule's `shared_loop_columns`, one
     loop serves all segments and masks under a condition: one branch more per
     tile, and half the matrix products for the assembler to look at. A first
     segment of at most one iteration is no loop to share code with.
@@ -160,10 +163,6 @@ def AttnLowerTileLoopsPass : Pass<"attn-lower-tile-loops"> {
 
     Example: test/passes/attn-lower-tile-loops-doctest.mlir
   }];
-  let options = [
-    Option<"minSharedColumns", "min-shared-columns", "int64_t", "1 << 30",
-           "columns of accumulators from which on segments share a loop">
-  ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect"];
 }
@@ -378,11 +377,6 @@ def AttnOverlapSoftmaxPass
 
     Example: test/passes/attn-overlap-softmax-doctest.mlir
   }];
-  let options = [
-    Option<"minSharedColumns", "min-shared-columns", "int64_t",
-           "std::numeric_limits<int64_t>::max()",
-           "columns of accumulators from which on the first tile shares the loop">
-  ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::attn_gpu::AttnGPUDialect",
     "::mlir::scf::SCFDialect"

@@ -25,15 +25,11 @@
 using namespace mlir;
 using namespace mlir::attn;
 
-/// Columns of an accumulator from which on a product of values is two, and the
-/// assembler takes longest for the key loops: sharing their code is then worth
-/// a branch or two per tile.
-static constexpr int64_t kMinSharedColumns = 136;
-
 void attn::buildSchedulePipeline(OpPassManager &pm,
                                  const PipelineOptions &options) {
   pm.addNestedPass<func::FuncOp>(createAttnSelectSchedulePass(
-      {options.target.getValue(), options.style.getValue()}));
+      {options.target.getValue(), options.style.getValue(),
+       options.schedules.getValue()}));
 }
 
 void attn::buildTilePipeline(OpPassManager &pm) {
@@ -61,13 +57,13 @@ void attn::buildKernelPipeline(OpPassManager &pm) {
   kernel.addPass(createAttnSkipAbsentRowsPass());
   kernel.addPass(createAttnSkipHiddenTilesPass());
   // The consumer's loops are free of copies only after specialization.
-  kernel.addPass(createAttnOverlapSoftmaxPass({kMinSharedColumns}));
+  kernel.addPass(createAttnOverlapSoftmaxPass());
   // Where threads copy, how early depends on where the products ended up.
   kernel.addPass(createAttnPrefetchCopiesPass());
   // Structure ends here: what follows is loops and arithmetic.
   kernel.addPass(createAttnExpandBandsPass());
   kernel.addPass(createAttnExpandSoftmaxPass({/*fuseExponents=*/true}));
-  kernel.addPass(createAttnLowerTileLoopsPass({kMinSharedColumns}));
+  kernel.addPass(createAttnLowerTileLoopsPass());
   kernel.addPass(createAttnHoistToHostPass());
   kernel.addPass(createCSEPass());
 }

@@ -20,6 +20,10 @@ struct PipelineOptions : PassPipelineOptions<PipelineOptions> {
   Option<std::string> style{
       *this, "style",
       llvm::cl::desc("fa2 or fa3; empty: what suits the target best")};
+  Option<std::string> schedules{
+      *this, "schedules",
+      llvm::cl::desc("a file with the table of schedules; empty: the one built "
+                     "in")};
 };
 
 /// The attention op with its schedule.

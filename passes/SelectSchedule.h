@@ -5,40 +5,18 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The one place that decides. The pass stamps what is chosen here, and
-// `attnc explain` and `attnc support` print it, refusals included.
+// The one place that decides, by the rows of a table. The pass stamps what is
+// chosen here, and `attnc explain` and `attnc support` print it, refusals
+// included.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef ATTN_PASSES_SELECTSCHEDULE_H
 #define ATTN_PASSES_SELECTSCHEDULE_H
 
-#include "dialect/attn/AttnDialect.h"
-
-#include <optional>
-#include <string>
+#include "passes/ScheduleTable.h"
 
 namespace mlir::attn {
-
-/// Bytes of a row of a panel of shared memory, whatever fills it: the widest
-/// that the copy engine and wgmma swizzle, and what 8 rows of `ldmatrix` need
-/// to lie in different banks.
-inline constexpr int64_t kPanelBytes = 128;
-
-/// What of a problem a schedule depends on.
-struct ScheduleQuery {
-  std::string target;
-  /// The family asked for; none: the one that suits the target best.
-  std::optional<Style> style;
-  /// Bits of an element of Q, K and V.
-  int64_t elementBits = 16;
-  int64_t headDimQK = 0;
-  int64_t headDimVO = 0;
-  /// Whether query tiles see different numbers of keys.
-  bool isMasked = false;
-
-  static ScheduleQuery get(AttentionOp op, StringRef target);
-};
 
 /// A schedule that was considered and what speaks against it.
 struct ScheduleRefusal {
@@ -54,20 +32,10 @@ struct ScheduleDecision {
   SmallVector<ScheduleRefusal> refusals;
 };
 
-/// Considers the schedules known for a problem, best first, and takes the first
-/// that fits the target.
-ScheduleDecision selectSchedule(MLIRContext *context,
+/// Considers the rows of a table that are meant for the style asked for and the
+/// kind of tiles, and takes the first that fits problem and target.
+ScheduleDecision selectSchedule(const ScheduleTable &table,
                                 const ScheduleQuery &query);
-
-/// What of the target's limits the schedule breaks for this problem; empty if
-/// nothing.
-std::string checkSchedule(ScheduleAttr schedule, const ScheduleQuery &query);
-
-/// Shared memory of a block: tiles, and barriers at the end.
-int64_t getSharedBytes(ScheduleAttr schedule, const ScheduleQuery &query);
-
-/// A guess at the registers that one thread of a worker keeps alive.
-int64_t estimateRegisters(ScheduleAttr schedule, const ScheduleQuery &query);
 
 } // namespace mlir::attn
 

@@ -24,11 +24,12 @@ Value mlir::attn::createPosition(OpBuilder &builder, TileLoopOp loop,
   return builder.createOrFold<arith::MulIOp>(loc, tile, step);
 }
 
-bool mlir::attn::sharesCode(TileLoopOp loop, int64_t minColumns) {
+bool mlir::attn::sharesCode(TileLoopOp loop, ScheduleAttr schedule) {
   std::optional<unsigned> accumulator =
       loop.findCarried(CarriedRole::Accumulator);
-  if (!accumulator || loop.getKind(0) == SegmentKind::Tail)
+  if (!schedule || !accumulator || loop.getKind(0) == SegmentKind::Tail)
     return false;
   auto type = dyn_cast<VectorType>(loop.getInits()[*accumulator].getType());
-  return type && type.getRank() == 2 && type.getDimSize(1) >= minColumns;
+  return type && type.getRank() == 2 &&
+         type.getDimSize(1) >= schedule.getSharedLoopColumns();
 }

@@ -23,7 +23,7 @@ Value createPosition(OpBuilder &builder, TileLoopOp loop, Value iteration);
 /// Whether iterations of all kinds, and a pipeline's first one, share one copy
 /// of the body: where accumulators have at least `minColumns` columns. A first
 /// segment of one iteration is no loop to share code with.
-bool sharesCode(TileLoopOp loop, int64_t minColumns);
+bool sharesCode(TileLoopOp loop, ScheduleAttr schedule);
 
 } // namespace mlir::attn
 

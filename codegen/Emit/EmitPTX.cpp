@@ -48,18 +48,63 @@ static void initializeBackend() {
     LLVMInitializeNVPTXTarget();
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
-    // Pairs of f32 in one 64-bit register cost moves around every wgmma, whose
-    // accumulators are single registers. The backend offers no other switch.
-    auto &options = llvm::cl::getRegisteredOptions();
-    auto it = options.find("nvptx-no-f32x2");
-    if (it != options.end() && it->second->getNumOccurrences() == 0)
-      it->second->addOccurrence(0, "nvptx-no-f32x2", "true");
   });
 }
 
+namespace {
+
+/// One of LLVM's own switches, set while it lives. A switch that this LLVM does
+/// not have, or that the user of the process has set, is left alone.
+class Switch {
+public:
+  Switch(StringRef name, bool value) {
+    auto &options = llvm::cl::getRegisteredOptions();
+    auto it = options.find(name);
+    if (it == options.end() || it->second->getNumOccurrences() != 0)
+      return;
+    option = static_cast<llvm::cl::opt<bool> *>(it->second);
+    before = *option;
+    *option = value;
+  }
+  ~Switch() {
+    if (option)
+      *option = before;
+  }
+  Switch(const Switch &) = delete;
+
+private:
+  llvm::cl::opt<bool> *option = nullptr;
+  bool before = false;
+};
+
+/// What the backend knows as switches of the process only, for one emission at
+/// a time.
+class BackendSwitches {
+public:
+  BackendSwitches(const TargetInfo &target, const EmitOptions &options)
+      : lock(getMutex()), noPairs("nvptx-no-f32x2", !target.packedF32),
+        noReduction("disable-lsr", !options.reduceStrength) {}
+
+private:
+  static std::mutex &getMutex() {
+    static std::mutex mutex;
+    return mutex;
+  }
+
+  std::lock_guard<std::mutex> lock;
+  /// Where nothing computes with pairs of f32 in one 64-bit register, they cost
+  /// moves around every wgmma, whose accumulators are single registers.
+  Switch noPairs;
+  /// Every variable that a loop counts instead of computing it is one register
+  /// less, where none are to spare: with mma.sync ptxas then spills, and a key
+  /// loop of wgmma at head dim 256 was 7 % slower by one counter.
+  Switch noReduction;
+};
+
+} // namespace
+
 static std::unique_ptr<llvm::TargetMachine>
 createTargetMachine(const TargetInfo &target, std::string &error) {
-  initializeBackend();
   llvm::Triple triple("nvptx64-nvidia-cuda");
   const llvm::Target *backend =
       llvm::TargetRegistry::lookupTarget(triple, error);
@@ -112,6 +157,8 @@ static LogicalResult checkNoCalls(llvm::Module &module, Operation *anchor) {
 FailureOr<std::unique_ptr<llvm::Module>>
 mlir::attn::translateToLLVM(gpu::GPUModuleOp module, const TargetInfo &target,
                             llvm::LLVMContext &context) {
+  initializeBackend();
+  BackendSwitches switches(target, EmitOptions());
   std::string error;
   std::unique_ptr<llvm::TargetMachine> machine =
       createTargetMachine(target, error);
@@ -130,45 +177,12 @@ mlir::attn::translateToLLVM(gpu::GPUModuleOp module, const TargetInfo &target,
   return llvmModule;
 }
 
-namespace {
-
-/// Turns LLVM's loop strength reduction off while it lives, one emission at a
-/// time: the backend knows the switch as an option of the process only. Every
-/// variable that a loop counts instead of computing it is one register less,
-/// where none are to spare: with mma.sync ptxas then spills, and a key loop of
-/// wgmma at head dim 256 was 7 % slower by one counter.
-class WithoutStrengthReduction {
-public:
-  WithoutStrengthReduction() : lock(getMutex()) {
-    auto &options = llvm::cl::getRegisteredOptions();
-    auto it = options.find("disable-lsr");
-    if (it == options.end())
-      return;
-    option = static_cast<llvm::cl::opt<bool> *>(it->second);
-    before = *option;
-    *option = true;
-  }
-  ~WithoutStrengthReduction() {
-    if (option)
-      *option = before;
-  }
-
-private:
-  static std::mutex &getMutex() {
-    static std::mutex mutex;
-    return mutex;
-  }
-
-  std::lock_guard<std::mutex> lock;
-  llvm::cl::opt<bool> *option = nullptr;
-  bool before = false;
-};
-
-} // namespace
-
 FailureOr<std::string> mlir::attn::emitPTX(llvm::Module &module,
                                            const TargetInfo &target,
+                                           const EmitOptions &options,
                                            Operation *anchor) {
+  initializeBackend();
+  BackendSwitches switches(target, options);
   std::string error;
   std::unique_ptr<llvm::TargetMachine> machine =
       createTargetMachine(target, error);
@@ -187,7 +201,6 @@ FailureOr<std::string> mlir::attn::emitPTX(llvm::Module &module,
       },
       &backendErrors);
 
-  WithoutStrengthReduction guard;
   SmallString<0> ptx;
   llvm::raw_svector_ostream stream(ptx);
   llvm::legacy::PassManager passes;

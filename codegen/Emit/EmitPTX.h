@@ -37,10 +37,15 @@ FailureOr<std::unique_ptr<llvm::Module>>
 translateToLLVM(gpu::GPUModuleOp module, const TargetInfo &target,
                 llvm::LLVMContext &context);
 
+/// What a schedule says to the backend, which explains it.
+struct EmitOptions {
+  bool reduceStrength = false;
+};
+
 /// The PTX of `module`, which must come from translateToLLVM. `anchor` takes
 /// the errors of the backend.
 FailureOr<std::string> emitPTX(llvm::Module &module, const TargetInfo &target,
-                               Operation *anchor);
+                               const EmitOptions &options, Operation *anchor);
 
 } // namespace mlir::attn
 

@@ -87,6 +87,8 @@ struct TargetInfo {
   bool tcgen05;
   /// [PTX] mma with .e4m3: sm_89 or higher.
   bool fp8;
+  /// [PTX] add, mul and fma with .f32x2: sm_100 or higher.
+  bool packedF32;
 
   /// [PTX] mma.sync.m16n8k16 with .f16 or .bf16.
   MatmulShape mma;

@@ -81,6 +81,24 @@ static LogicalResult flatten(gpu::GPUModuleOp module) {
   return applyFullConversion(module, target, std::move(patterns));
 }
 
+/// Whether the assembler may unroll loops of the kernels, which must agree: the
+/// assembler takes it for a module.
+static FailureOr<bool> allowsUnrolling(ArrayRef<gpu::GPUFuncOp> functions) {
+  std::optional<bool> allows;
+  for (gpu::GPUFuncOp function : functions) {
+    auto schedule =
+        function->getAttrOfType<attn::ScheduleAttr>(attn::kScheduleAttr);
+    bool own = schedule ? schedule.getUnroll() : attn::ScheduleDefaults::unroll;
+    if (allows.value_or(own) != own)
+      return function.emitOpError()
+             << "expected unroll = " << (*allows ? "true" : "false")
+             << " as in the other kernels of the module, but got "
+             << (own ? "true" : "false");
+    allows = own;
+  }
+  return allows.value_or(attn::ScheduleDefaults::unroll);
+}
+
 /// Asks the assembler for loops as they are: it would unroll those that are not
 /// key loops, and take 6 to 18 % longer for it. At module level it counts for
 /// all loops.
@@ -101,6 +119,9 @@ struct ConvertAttnToNVVM
   void runOnOperation() override {
     gpu::GPUModuleOp module = getOperation();
     SmallVector<gpu::GPUFuncOp> functions(module.getOps<gpu::GPUFuncOp>());
+    FailureOr<bool> unrolls = allowsUnrolling(functions);
+    if (failed(unrolls))
+      return signalPassFailure();
     for (gpu::GPUFuncOp function : functions) {
       FailureOr<Kernel> kernel = analyzeKernel(function);
       if (failed(kernel))
@@ -112,7 +133,8 @@ struct ConvertAttnToNVVM
     }
     if (failed(flatten(module)))
       return signalPassFailure();
-    forbidUnrolling(module);
+    if (!*unrolls)
+      forbidUnrolling(module);
   }
 };
 

@@ -107,15 +107,15 @@ FailureOr<Kernel> mlir::attn_gpu::analyzeKernel(gpu::GPUFuncOp function) {
            << "expected the attribute " << kWarpsPerWorkerAttr
            << " to be a power of 2";
   kernel.warpsPerWorker = warps.getInt();
-  for (auto specialize : function.getBody().getOps<SpecializeOp>()) {
-    kernel.isSpecialized = true;
-    kernel.registers = specialize.getConsumerRegisters();
-  }
+  kernel.isSpecialized = !function.getBody().getOps<SpecializeOp>().empty();
   if (auto schedule =
           function->getAttrOfType<attn::ScheduleAttr>(attn::kScheduleAttr)) {
     const attn::TargetInfo *target = attn::lookupTarget(schedule.getTarget());
     // mbarrier.try_wait came with the copy engine.
     kernel.hasTryWait = !target || target->tma;
+    kernel.keptDescriptors = schedule.getNumKeptDescriptors();
+    kernel.productColumns = schedule.getProductColumns();
+    kernel.spillsIndices = schedule.getSpillIndices() && !schedule.getOverlap();
   }
   function.walk([&](TMALoadOp) { kernel.usesCopyEngine = true; });
   placeChannels(function, kernel);

@@ -10,6 +10,7 @@
 
 #include "codegen/ToNVVM/FragmentLayout.h"
 
+#include "dialect/attn/AttnDialect.h"
 #include "dialect/attn_gpu/AttnGPUDialect.h"
 #include "dialect/attn_gpu/SharedLayout.h"
 
@@ -50,8 +51,10 @@ struct Kernel {
   bool usesCopyEngine = false;
   /// Threads of a block.
   int64_t numThreads = 0;
-  /// Registers of a thread that computes.
-  int64_t registers = 255;
+  /// From the schedule, which explains them.
+  int64_t keptDescriptors = std::numeric_limits<int64_t>::max();
+  int64_t productColumns = attn::ScheduleDefaults::productColumns;
+  bool spillsIndices = attn::ScheduleDefaults::spillIndices;
   int64_t sharedBytes = 0;
   llvm::MapVector<Operation *, ChannelPlace> channels;
 

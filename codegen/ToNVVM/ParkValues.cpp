@@ -203,7 +203,8 @@ static Block *countTrips(scf::ForOp loop) {
 }
 
 void mlir::attn_gpu::parkValues(gpu::GPUFuncOp function, Kernel &kernel) {
-  if (kernel.warpsPerWorker != 1 || kernel.channels.empty())
+  if (!kernel.spillsIndices || kernel.warpsPerWorker != 1 ||
+      kernel.channels.empty())
     return;
   // Its own number is the one thing of type index that differs between lanes.
   if (function.walk([](gpu::ThreadIdOp) { return WalkResult::interrupt(); })

@@ -18,15 +18,6 @@ using namespace mlir::attn_gpu;
 /// Shapes of wgmma for 16-bit elements (PTX ISA, "Matrix shape").
 static constexpr int64_t kRows = 64;
 static constexpr int64_t kMaxColumns = 256;
-/// Columns of a product whose A is in registers; README.md says why not more.
-static constexpr int64_t kMaxColumnsOfRegisters = 128;
-
-/// Descriptors of a tile of A that LLVM may keep over a loop, which costs none
-/// of its issue slots. Measured: beside the accumulators of a thread of few
-/// registers, more of them make the assembler spill.
-static constexpr int64_t kFewRegisters = 200;
-static constexpr int64_t kFewDescriptors = 6;
-
 /// Bytes of shared memory that a descriptor can name: its address field has 14
 /// bits of 16-byte units.
 static constexpr int64_t kDescriptorAddressMask = 0x3ffff;
@@ -64,7 +55,8 @@ static Value addOffset(ImplicitLocOpBuilder &b, Value address, int64_t offset) {
 
 namespace {
 
-/// mma_async -> one chain of products per 64 rows and per 256 or 128 columns
+/// mma_async -> one chain of products per 64 rows and per 256 columns, or
+/// as many as the schedule says where A is in registers
 struct MMAAsyncPattern : ThreadPattern<MMAAsyncOp> {
   using ThreadPattern::ThreadPattern;
 
@@ -83,10 +75,9 @@ struct MMAAsyncPattern : ThreadPattern<MMAAsyncOp> {
       return rewriter.notifyMatchFailure(op, "inner dimension does not fit");
 
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    bool fewRegisters = kernel.registers < kFewRegisters;
     Request request{op, adaptor, llvm::divideCeilSigned(inner, kMatmulStep),
-                    fewRegisters ? kFewDescriptors : INT64_MAX,
-                    aInRegisters ? kMaxColumnsOfRegisters : kMaxColumns};
+                    kernel.keptDescriptors,
+                    aInRegisters ? kernel.productColumns : kMaxColumns};
     int64_t slabs = shape[0] / kRows;
     int64_t chunks = llvm::divideCeilSigned(shape[1], request.maxColumns);
     SmallVector<Value> result;

@@ -152,13 +152,14 @@ void WindowAttr::print(AsmPrinter &printer) const {
 // ScheduleAttr
 //===----------------------------------------------------------------------===//
 
-LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                   Style style, StringRef target, int64_t rows,
-                                   int64_t keys, int64_t workers,
-                                   int64_t queryStages, int64_t stages,
-                                   ArrayRef<int64_t> registers, bool overlap,
-                                   int64_t rescaleThreshold, bool persistent,
-                                   bool descending) {
+LogicalResult ScheduleAttr::verify(
+    function_ref<InFlightDiagnostic()> emitError, Style style, StringRef target,
+    int64_t rows, int64_t keys, int64_t workers, int64_t queryStages,
+    int64_t stages, ArrayRef<int64_t> registers, bool overlap,
+    int64_t rescaleThreshold, bool persistent, bool descending,
+    int64_t sharedLoopColumns, int64_t sectionBytes, int64_t repairColumns,
+    int64_t repairQueryColumns, int64_t repairKeys, int64_t productColumns,
+    std::optional<int64_t> keptDescriptors, bool, bool, bool) {
   if (rows <= 0 || keys <= 0 || workers <= 0 || queryStages <= 0 || stages <= 0)
     return emitError() << "expected rows, keys, workers, query_stages and "
                           "stages to be positive, but got "
@@ -178,5 +179,30 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError()
            << "expected rescale_threshold to be at least 0, but got "
            << rescaleThreshold;
+  const std::pair<StringRef, int64_t> positives[] = {
+      {"shared_loop_columns", sharedLoopColumns},
+      {"section_bytes", sectionBytes},
+      {"repair_columns", repairColumns},
+      {"repair_query_columns", repairQueryColumns},
+      {"repair_keys", repairKeys},
+      {"product_columns", productColumns},
+      {"kept_descriptors", keptDescriptors.value_or(1)}};
+  for (auto [name, value] : positives)
+    if (value <= 0)
+      return emitError() << "expected " << name << " to be positive, but got "
+                         << value;
   return success();
+}
+
+/// Measured: beside the accumulators of a consumer with few registers, more
+/// descriptors make the assembler spill. With more registers there is room for
+/// all.
+static constexpr int64_t kFewRegisters = 200;
+static constexpr int64_t kFewDescriptors = 6;
+
+int64_t ScheduleAttr::getNumKeptDescriptors() const {
+  ArrayRef<int64_t> registers = getRegisters();
+  bool hasFew = registers.size() == 2 && registers[1] < kFewRegisters;
+  return getKeptDescriptors().value_or(
+      hasFew ? kFewDescriptors : std::numeric_limits<int64_t>::max());
 }

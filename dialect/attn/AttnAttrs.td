@@ -101,6 +101,29 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     * `persistent`: one block per multiprocessor walks many tiles.
     * `descending`: the longest query tiles first.
 
+    The others have defaults, which are not printed:
+
+    * `shared_loop_columns` (136): with accumulators of so many columns or more,
+      the first tile (`overlap`), the partial and the full ones share the code
+      of one loop: a branch or two more per tile, for less to assemble.
+    * `section_bytes` (32 MiB): with `descending`, heads whose keys and values
+      take no more than this are worked on together, so that these stay in the
+      second-level cache.
+    * `repair_columns` (16), `repair_query_columns` (16), `repair_keys` (64):
+      rows that a hidden NaN spoilt are computed again by so many columns of
+      the result at a time, from so many columns of Q and K at a time, and after
+      so many keys it is asked whether any row is left.
+    * `product_columns` (128): columns of one `wgmma` whose left operand is in
+      registers (`fa3`).
+    * `kept_descriptors` (6 with less than 200 registers, else all): of the
+      descriptors of a tile of Q, how many are kept in registers over a key loop
+      (`fa3`). The others are formed anew where they are used.
+    * `spill_indices` (true): indices that only the code behind the key loops
+      needs wait in shared memory (`fa2` without `overlap`).
+    * `unroll` (false): the assembler may unroll loops.
+    * `reduce_strength` (false): LLVM may keep a variable per address instead of
+      computing it from the loop's number.
+
     ```mlir
     #attn.schedule<style = fa3, target = "sm_90a", rows = 192, keys = 80,
                    workers = 3, query_stages = 2, stages = 3, registers = [32, 160],
@@ -120,20 +143,32 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     "bool":$overlap,
     "int64_t":$rescale_threshold,
     "bool":$persistent,
-    "bool":$descending
+    "bool":$descending,
+    DefaultValuedParameter<"int64_t", "ScheduleDefaults::sharedLoopColumns">:$shared_loop_columns,
+    DefaultValuedParameter<"int64_t", "ScheduleDefaults::sectionBytes">:$section_bytes,
+    DefaultValuedParameter<"int64_t", "ScheduleDefaults::repairColumns">:$repair_columns,
+    DefaultValuedParameter<"int64_t", "ScheduleDefaults::repairQueryColumns">:$repair_query_columns,
+    DefaultValuedParameter<"int64_t", "ScheduleDefaults::repairKeys">:$repair_keys,
+    DefaultValuedParameter<"int64_t", "ScheduleDefaults::productColumns">:$product_columns,
+    OptionalParameter<"std::optional<int64_t>">:$kept_descriptors,
+    DefaultValuedParameter<"bool", "ScheduleDefaults::spillIndices">:$spill_indices,
+    DefaultValuedParameter<"bool", "ScheduleDefaults::unroll">:$unroll,
+    DefaultValuedParameter<"bool", "ScheduleDefaults::reduceStrength">:$reduce_strength
   );
   let assemblyFormat = [{
-    `<` `style` `=` $style `,` `target` `=` $target `,` `rows` `=` $rows `,`
-    `keys` `=` $keys `,` `workers` `=` $workers `,`
-    `query_stages` `=` $query_stages `,` `stages` `=` $stages `,`
-    `registers` `=` custom<IntegerList>($registers) `,`
-    `overlap` `=` $overlap `,` `rescale_threshold` `=` $rescale_threshold `,`
-    `persistent` `=` $persistent `,` `descending` `=` $descending `>`
+    `<` struct($style, $target, $rows, $keys, $workers, $query_stages, $stages,
+               custom<IntegerList>($registers), $overlap, $rescale_threshold,
+               $persistent, $descending, $shared_loop_columns, $section_bytes,
+               $repair_columns, $repair_query_columns, $repair_keys,
+               $product_columns, $kept_descriptors, $spill_indices, $unroll,
+               $reduce_strength) `>`
   }];
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
     /// Query rows of one worker.
     int64_t getRowsPerWorker() const { return getRows() / getWorkers(); }
+    /// `kept_descriptors`, or what the registers of a consumer have room for.
+    int64_t getNumKeptDescriptors() const;
   }];
 }
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/attn/AttnDialect.h"
+#include "dialect/attn/AttnTuning.h"
 
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -44,4 +45,5 @@ void AttnDialect::initialize() {
 #define GET_OP_LIST
 #include "dialect/attn/AttnOps.cpp.inc"
       >();
+  addOperations<TunedOp>();
 }

@@ -44,6 +44,23 @@ namespace mlir::attn {
 /// `inputs`, an element type or a shaped type: f64 for f64, else f32.
 Type getSoftmaxType(Type inputs);
 
+/// What a schedule says where it is silent, and what passes assume of a kernel
+/// without one. Fields of `#attn.schedule`, which explains them.
+struct ScheduleDefaults {
+  /// From here on a product of values is two, of `productColumns` at most.
+  static constexpr int64_t sharedLoopColumns = 136;
+  /// Of the 50 to 60 MiB of the large parts; the rest is for Q and O.
+  static constexpr int64_t sectionBytes = 32 << 20;
+  /// Few, for rows are repaired where registers are short.
+  static constexpr int64_t repairColumns = 16;
+  static constexpr int64_t repairQueryColumns = 16;
+  static constexpr int64_t repairKeys = 64;
+  static constexpr int64_t productColumns = 128;
+  static constexpr bool spillIndices = true;
+  static constexpr bool unroll = false;
+  static constexpr bool reduceStrength = false;
+};
+
 } // namespace mlir::attn
 
 #define GET_ATTRDEF_CLASSES

@@ -61,7 +61,7 @@ protected:
     auto translated = attn::translateToLLVM(kernels, target, llvmContext);
     if (failed(translated))
       return failure();
-    return attn::emitPTX(**translated, target, kernels);
+    return attn::emitPTX(**translated, target, attn::EmitOptions(), kernels);
   }
 
   MLIRContext context{getRegistry()};

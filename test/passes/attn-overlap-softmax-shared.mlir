@@ -1,11 +1,11 @@
-// RUN: attn-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(attn-overlap-softmax{min-shared-columns=16})))' | FileCheck %s
-// RUN: attn-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(attn-overlap-softmax{min-shared-columns=17})))' | FileCheck %s --check-prefix=PEELED
+// RUN: attn-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(attn-overlap-softmax)))' | FileCheck %s
+// RUN: sed 's/shared_loop_columns = 16/shared_loop_columns = 17/' %s | attn-opt --pass-pipeline='builtin.module(gpu.module(gpu.func(attn-overlap-softmax)))' | FileCheck %s --check-prefix=PEELED
 
 #schedule = #attn.schedule<style = fa3, target = "sm_90a", rows = 64, keys = 16,
                            workers = 1, query_stages = 1, stages = 2,
                            registers = [24, 240], overlap = true,
                            rescale_threshold = 8, persistent = false,
-                           descending = false>
+                           descending = false, shared_loop_columns = 16>
 !channel = !attn_gpu.channel<16x16xbf16, stages = 2, #attn_gpu.panels<rows = 16, swizzle = 128>>
 !tile = !attn_gpu.tile<16x16xbf16, #attn_gpu.panels<rows = 16, swizzle = 128>>
 !fragment = vector<64x16xf32>

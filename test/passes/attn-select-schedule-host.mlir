@@ -80,3 +80,21 @@ func.func @of_a_gpu(%t: !t, %scale: f64) {
       maps [#q, #k, #v, #o]
   return
 }
+
+// -----
+
+#q = affine_map<(b, h, m, n, d, e) -> (b, m, h, d)>
+#k = affine_map<(b, h, m, n, d, e) -> (b, n, h, d)>
+#v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
+#o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
+!t = memref<?x?x?x64xf64>
+func.func @field_of_kernels(%t: !t, %scale: f64) {
+  // expected-error @below {{schedule does not fit: expected no field with a default to have another value in style host}}
+  attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%scale)
+      outs(%t : !t)
+      schedule(#attn.schedule<style = host, target = "host", rows = 16, keys = 16, workers = 1,
+               query_stages = 1, stages = 1, registers = [], overlap = false,
+               rescale_threshold = 0, persistent = false, descending = false, unroll = true>)
+      maps [#q, #k, #v, #o]
+  return
+}

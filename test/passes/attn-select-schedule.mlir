@@ -47,7 +47,7 @@ func.func @the_word_of_the_user_wins(%t: !d64, %scale: f32) {
   attn.attention query(%t : !d64) key(%t : !d64) value(%t : !d64) scale(%scale)
       outs(%t : !d64)
       schedule(#attn.schedule<style = fa3, target = "sm_90a", rows = 64,
-               keys = 32, workers = 1, query_stages = 1, stages = 3, registers = [56, 248],
+               keys = 32, workers = 1, query_stages = 1, stages = 3, registers = [24, 256],
                overlap = false, rescale_threshold = 0, persistent = false,
                descending = false>)
       maps [#q, #k, #v, #o]

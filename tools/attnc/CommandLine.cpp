@@ -169,6 +169,8 @@ void Parser::addCompile(CLI::App &verb, bool writes) {
         return isKnown ? ""
                        : "expected one of fa2, fa3, but got '" + style + "'";
       });
+  verb.add_option("--schedules", flags.schedules,
+                  "table of schedules to choose from (the one built in)");
   verb.add_flag("--allow-fallback", flags.allowFallback,
                 "where the device cannot take the tensors in style fa3, run "
                 "style fa2 and say so");

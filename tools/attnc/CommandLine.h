@@ -46,6 +46,8 @@ struct CompileFlags {
   std::string ptxasPath;
   /// fa2 or fa3; empty for the target's best.
   std::string style;
+  /// A file with the table of schedules; empty for the one built in.
+  std::string schedules;
   bool allowFallback = false;
 };
 

@@ -112,6 +112,7 @@ int Compiler::lowerModule(Emit last) {
   mlir::attn::PipelineOptions options;
   options.target = problem.spec.target;
   options.style = flags.style;
+  options.schedules = flags.schedules;
   if (lower([&](PassManager &manager) {
         mlir::attn::buildSchedulePipeline(manager, options);
       }) != kOk)
@@ -193,8 +194,10 @@ int Compiler::emitText(Emit last) {
   }
   if (last == Emit::LLVM)
     return kOk;
+  mlir::attn::EmitOptions options;
+  options.reduceStrength = problemDescription.schedule.getReduceStrength();
   FailureOr<std::string> ptx =
-      mlir::attn::emitPTX(**llvmModule, target, kernel);
+      mlir::attn::emitPTX(**llvmModule, target, options, kernel);
   if (failed(ptx))
     return kFailed;
   result.ptx = std::move(*ptx);

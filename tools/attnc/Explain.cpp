@@ -13,6 +13,7 @@
 #include "tools/attnc/run/Problem.h"
 
 #include "codegen/Emit/Manifest.h"
+#include "passes/ScheduleReasons.h"
 #include "passes/SelectSchedule.h"
 #include "runtime/Formula.h"
 
@@ -93,10 +94,10 @@ static std::optional<int> addCosts(const CommandLine &command, const Spec &spec,
 
 /// A user's own schedule is judged, not replaced.
 static mlir::attn::ScheduleDecision
-decide(MLIRContext &context, const mlir::attn::ScheduleQuery &query,
-       mlir::attn::ScheduleAttr given) {
+decide(const mlir::attn::ScheduleTable &table,
+       const mlir::attn::ScheduleQuery &query, mlir::attn::ScheduleAttr given) {
   if (!given)
-    return mlir::attn::selectSchedule(&context, query);
+    return mlir::attn::selectSchedule(table, query);
   mlir::attn::ScheduleDecision decision;
   std::string refusal = mlir::attn::checkSchedule(given, query);
   if (refusal.empty()) {
@@ -139,6 +140,12 @@ static ordered_json toJSON(const Explanation &explanation) {
         mlir::attn::estimateRegisters(schedule, explanation.query);
     root["registers"] = std::vector<int64_t>(schedule.getRegisters().begin(),
                                              schedule.getRegisters().end());
+    root["decisions"] = ordered_json::array();
+    for (const auto &decided :
+         mlir::attn::explainSchedule(schedule, explanation.query))
+      root["decisions"].push_back({{"field", decided.field},
+                                   {"value", decided.value},
+                                   {"reason", decided.reason}});
   }
   const Costs &costs = explanation.costs;
   root["flops"] = {{"formula", costs.flops}, {"value", nullptr}};
@@ -186,6 +193,13 @@ static void printSchedule(const Explanation &explanation) {
         (long long)mlir::attn::estimateRegisters(schedule, explanation.query));
 }
 
+static void printDecisions(const Explanation &explanation) {
+  for (const auto &decided : mlir::attn::explainSchedule(
+           explanation.decision.schedule, explanation.query))
+    std::printf("decision   %s = %s: %s\n", decided.field.c_str(),
+                decided.value.c_str(), decided.reason.c_str());
+}
+
 static void printCosts(const Explanation &explanation) {
   const Costs &costs = explanation.costs;
   std::printf("flops      %s\n", costs.flops.c_str());
@@ -210,10 +224,12 @@ static void printCosts(const Explanation &explanation) {
 
 static void printText(const Explanation &explanation) {
   std::printf("kernel     %s\n", explanation.name.c_str());
-  if (explanation.decision.schedule)
+  if (explanation.decision.schedule) {
     printSchedule(explanation);
-  else
+    printDecisions(explanation);
+  } else {
     std::printf("schedule   none: %s\n", explanation.decision.reason.c_str());
+  }
   for (const auto &refusal : explanation.decision.refusals)
     std::printf("refused    %s\n           %s\n",
                 print(refusal.schedule).c_str(), refusal.reason.c_str());
@@ -236,8 +252,11 @@ int runExplain(const CommandLine &command) {
   explanation.target = mlir::attn::lookupTarget(problem.spec.target);
   explanation.query = mlir::attn::ScheduleQuery::get(op, problem.spec.target);
   explanation.query.style = mlir::attn::symbolizeStyle(command.compile.style);
-  explanation.decision =
-      decide(session.context(), explanation.query, problem.schedule);
+  auto table = mlir::attn::ScheduleTable::read(&session.context(),
+                                               command.compile.schedules);
+  if (failed(table))
+    return kInvalid;
+  explanation.decision = decide(*table, explanation.query, problem.schedule);
   if (auto code = addCosts(command, problem.spec, op, explanation.costs))
     return *code;
   if (command.json)

@@ -13,6 +13,7 @@
 #include "codegen/Emit/EmitPTX.h"
 #include "dialect/attn/AttnDialect.h"
 #include "dialect/attn_gpu/AttnGPUDialect.h"
+#include "passes/ScheduleTable.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -148,6 +149,18 @@ readModuleFile(Session &session, std::unique_ptr<llvm::MemoryBuffer> buffer,
   return std::nullopt;
 }
 
+/// A table that cannot be read, or that nothing would heed.
+static LogicalResult checkSchedules(Session &session, const std::string &path,
+                                    const ModuleProblem &problem,
+                                    Errors &errors) {
+  if (path.empty())
+    return success();
+  if (problem.schedule)
+    errors.push_back("--schedules: expected an input without a schedule, but "
+                     "got one, which wins");
+  return mlir::attn::ScheduleTable::read(&session.context(), path);
+}
+
 /// A style that nothing would heed.
 static void checkStyle(const std::string &style, const ModuleProblem &problem,
                        Errors &errors) {
@@ -198,7 +211,9 @@ std::optional<int> loadProblem(Session &session, const CommandLine &command,
     errors.push_back("schedule: expected target " + problem.spec.target +
                      ", but got " + problem.schedule.getTarget().str());
   checkStyle(command.compile.style, problem, errors);
-  if (!errors.empty())
+  LogicalResult table =
+      checkSchedules(session, command.compile.schedules, problem, errors);
+  if (failed(table) || !errors.empty())
     return reportErrors(errors, kInvalid);
   for (std::string &reason : listUnsupported(problem.spec))
     unsupported.push_back(std::move(reason));

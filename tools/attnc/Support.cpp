@@ -87,8 +87,8 @@ static const std::vector<Feature> &features() {
 }
 
 /// The same steps that `compile` takes for this spec.
-static Cell decide(Session &session, const std::string &target,
-                   const Feature &feature) {
+static Cell decide(Session &session, const mlir::attn::ScheduleTable &table,
+                   const std::string &target, const Feature &feature) {
   SpecValues values;
   Errors errors;
   Settings settings = {{"version", "1"},
@@ -109,7 +109,7 @@ static Cell decide(Session &session, const std::string &target,
   mlir::attn::ScheduleDecision decision;
   module->walk([&](mlir::attn::AttentionOp op) {
     decision = mlir::attn::selectSchedule(
-        &session.context(), mlir::attn::ScheduleQuery::get(op, spec.target));
+        table, mlir::attn::ScheduleQuery::get(op, spec.target));
   });
   if (!decision.schedule)
     return {Answer::No, {decision.reason}};
@@ -128,7 +128,8 @@ static const char *toString(Answer answer) {
   return "";
 }
 
-static void printTable(Session &session) {
+static void printTable(Session &session,
+                       const mlir::attn::ScheduleTable &table) {
   std::printf("%-20s", "");
   for (const auto &target : mlir::attn::getTargets())
     std::printf(" %8s", target.name.data());
@@ -136,18 +137,20 @@ static void printTable(Session &session) {
   for (const Feature &feature : features()) {
     std::printf("%-20s", feature.name);
     for (const auto &target : mlir::attn::getTargets())
-      std::printf(" %8s",
-                  toString(decide(session, target.name.str(), feature).answer));
+      std::printf(
+          " %8s",
+          toString(decide(session, table, target.name.str(), feature).answer));
     std::printf("\n");
   }
   std::printf("yes: served; no: valid, not served; -: not valid there\n");
 }
 
-static void printJSON(Session &session) {
+static void printJSON(Session &session,
+                      const mlir::attn::ScheduleTable &table) {
   ordered_json root = ordered_json::object();
   for (const auto &target : mlir::attn::getTargets())
     for (const Feature &feature : features()) {
-      Cell cell = decide(session, target.name.str(), feature);
+      Cell cell = decide(session, table, target.name.str(), feature);
       root[target.name.str()][feature.name] = {
           {"answer",
            cell.answer == Answer::Invalid ? "invalid" : toString(cell.answer)},
@@ -158,10 +161,13 @@ static void printJSON(Session &session) {
 
 int runSupport(const CommandLine &command) {
   Session session;
+  auto table = mlir::attn::ScheduleTable::read(&session.context(), "");
+  if (mlir::failed(table))
+    return kFailed;
   if (command.json)
-    printJSON(session);
+    printJSON(session, *table);
   else
-    printTable(session);
+    printTable(session, *table);
   return kOk;
 }
 

@@ -28,7 +28,8 @@ public:
     context.appendDialectRegistry(registry);
   }
 
-  std::string emit(const char *source, llvm::StringRef targetName = "sm_90a") {
+  std::string emit(const char *source, llvm::StringRef targetName = "sm_90a",
+                   const mlir::attn::EmitOptions &options = {}) {
     std::string message;
     ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
       message = diagnostic.str();
@@ -44,7 +45,7 @@ public:
     auto llvmModule = mlir::attn::translateToLLVM(kernels, target, llvmContext);
     if (failed(llvmModule))
       return message;
-    auto ptx = mlir::attn::emitPTX(**llvmModule, target, kernels);
+    auto ptx = mlir::attn::emitPTX(**llvmModule, target, options, kernels);
     return failed(ptx) ? message : *ptx;
   }
 
@@ -88,6 +89,36 @@ TEST(EmitPTX, TakesTheIsaVersionOfTheTarget) {
 TEST(EmitPTX, KeepsDynamicSharedMemoryExternalAndAligned) {
   std::string ptx = Emitter().emit(kKernel);
   EXPECT_TRUE(contains(ptx, ".extern .shared .align 1024")) << ptx;
+}
+
+/// A loop over addresses computes them from its number, unless the schedule
+/// allows a variable that is counted up for each.
+TEST(EmitPTX, ReducesStrengthOnRequest) {
+  constexpr char kLoop[] = R"(
+gpu.module @m {
+  llvm.func @f(%out: !llvm.ptr<1>, %n: i32, %scale: i32) attributes {nvvm.kernel} {
+    %zero = llvm.mlir.constant(0 : i32) : i32
+    %one = llvm.mlir.constant(1 : i32) : i32
+    llvm.br ^head(%zero : i32)
+  ^head(%i: i32):
+    %more = llvm.icmp "slt" %i, %n : i32
+    llvm.cond_br %more, ^body, ^end
+  ^body:
+    %product = llvm.mul %i, %scale : i32
+    llvm.store volatile %product, %out : i32, !llvm.ptr<1>
+    %next = llvm.add %i, %one : i32
+    llvm.br ^head(%next : i32)
+  ^end:
+    llvm.return
+  }
+})";
+  mlir::attn::EmitOptions reduced;
+  reduced.reduceStrength = true;
+  Emitter emitter;
+  EXPECT_TRUE(contains(emitter.emit(kLoop), "mul.lo.s32"));
+  EXPECT_FALSE(contains(emitter.emit(kLoop, "sm_90a", reduced), "mul.lo.s32"));
+  // The switch is the process's, and this emission is not the one before.
+  EXPECT_TRUE(contains(emitter.emit(kLoop), "mul.lo.s32"));
 }
 
 TEST(EmitPTX, RefusesCalls) {

@@ -116,3 +116,19 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+#unrolled = #attn.schedule<style = fa2, target = "sm_80", rows = 64, keys = 16,
+                           workers = 4, query_stages = 1, stages = 1, registers = [],
+                           overlap = false, rescale_threshold = 0, persistent = false,
+                           descending = false, unroll = true>
+gpu.module @kernels {
+  gpu.func @as_it_is() kernel attributes {known_block_size = array<i32: 128, 1, 1>, attn_gpu.warps_per_worker = 1 : i64} {
+    gpu.return
+  }
+  // expected-error @below {{expected unroll = false as in the other kernels of the module, but got true}}
+  gpu.func @unrolled() kernel attributes {known_block_size = array<i32: 128, 1, 1>, attn_gpu.warps_per_worker = 1 : i64, attn.schedule = #unrolled} {
+    gpu.return
+  }
+}

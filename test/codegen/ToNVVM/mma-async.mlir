@@ -14,6 +14,15 @@
 !mine = !attn_gpu.tile<64x80xbf16, #q>
 !ktile = !attn_gpu.tile<80x80xbf16, #k>
 
+#few = #attn.schedule<style = fa3, target = "sm_90a", rows = 192, keys = 64,
+                      workers = 3, query_stages = 1, stages = 1, registers = [32, 160],
+                      overlap = true, rescale_threshold = 8, persistent = false,
+                      descending = false>
+#narrow = #attn.schedule<style = fa3, target = "sm_90a", rows = 64, keys = 32,
+                         workers = 1, query_stages = 1, stages = 1, registers = [24, 240],
+                         overlap = true, rescale_threshold = 8, persistent = false,
+                         descending = false, product_columns = 192>
+
 gpu.module @kernels {
   // Both operands in shared memory: 5 steps of 16, of which 4 in the first
   // panel (2 units of 16 bytes apart) and 1 in the second (128 rows of A, 80 of
@@ -96,9 +105,9 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Where registers are few, not every step's descriptor is kept.
+  // Where registers are few, the schedule keeps not every step's descriptor.
   // CHECK-LABEL: llvm.func @few_registers
-  gpu.func @few_registers() kernel attributes {known_block_size = array<i32: 512, 1, 1>, attn_gpu.warps_per_worker = 4 : i64} {
+  gpu.func @few_registers() kernel attributes {known_block_size = array<i32: 512, 1, 1>, attn_gpu.warps_per_worker = 4 : i64, attn.schedule = #few} {
     %c0 = arith.constant 0 : index
     %wide = attn_gpu.channel consumers(1) : !attn_gpu.channel<64x128xbf16, stages = 1, #w>
     attn_gpu.specialize producer(32) {
@@ -147,6 +156,21 @@ gpu.module @kernels {
     // CHECK: llvm.mlir.constant(8192 : i32)
     // CHECK: m64n128k16
     // CHECK-SAME: wgmma.commit_group
+    %o = attn_gpu.mma_async %p, %v : vector<64x32xbf16>, !attn_gpu.tile<32x256xbf16, #v> -> !attn_gpu.inflight<64x256xf32>
+    gpu.return
+  }
+
+  // As many columns as the schedule says, and the rest: three panels on.
+  // CHECK-LABEL: llvm.func @columns_of_the_schedule
+  gpu.func @columns_of_the_schedule(%x: f32) kernel attributes {known_block_size = array<i32: 128, 1, 1>, attn_gpu.warps_per_worker = 4 : i64, attn.schedule = #narrow} {
+    %c0 = arith.constant 0 : index
+    %vch = attn_gpu.channel consumers(1) : !vch
+    %v = attn_gpu.receive %vch[%c0] : !vch
+    %p32 = vector.broadcast %x : f32 to vector<64x32xf32>
+    %p = arith.truncf %p32 : vector<64x32xf32> to vector<64x32xbf16>
+    // CHECK: m64n192k16
+    // CHECK: llvm.mlir.constant(12288 : i32)
+    // CHECK: m64n64k16
     %o = attn_gpu.mma_async %p, %v : vector<64x32xbf16>, !attn_gpu.tile<32x256xbf16, #v> -> !attn_gpu.inflight<64x256xf32>
     gpu.return
   }

@@ -7,6 +7,11 @@
 !wide = !attn_gpu.channel<64x64xbf16, stages = 2, #p>
 !widetile = !attn_gpu.tile<64x64xbf16, #p>
 
+#kept = #attn.schedule<style = fa2, target = "sm_80", rows = 128, keys = 32,
+                       workers = 4, query_stages = 1, stages = 2, registers = [],
+                       overlap = false, rescale_threshold = 0, persistent = false,
+                       descending = false, spill_indices = false>
+
 gpu.module @kernels {
   // Of the numbers in front of the key loop, three are used behind it: one that
   // the tile loop carries, the tile's own, and one computed. They wait in the
@@ -79,6 +84,28 @@ gpu.module @kernels {
       %slot = arith.addi %tile, %c1 : index
       scf.for %i = %c0 to %tiles step %c1 {
         %a = attn_gpu.receive %ring[%slot] : !ring
+      }
+      attn_gpu.release %ring[%slot] : !ring
+    }
+    gpu.return
+  }
+
+  // The schedule keeps them in registers.
+  // CHECK-LABEL: llvm.func @negative_schedule
+  // CHECK-SAME: attn_gpu.shared_bytes = 8224
+  // CHECK-NOT: volatile
+  gpu.func @negative_schedule(%tiles: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>, attn_gpu.warps_per_worker = 1 : i64, attn.schedule = #kept} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant dense<0.0> : vector<32x32xf32>
+    %ring = attn_gpu.channel consumers(4) : !ring
+    scf.for %tile = %c0 to %tiles step %c1 {
+      %slot = arith.addi %tile, %c1 : index
+      %sum = scf.for %i = %c0 to %tiles step %c1 iter_args(%acc = %zero) -> vector<32x32xf32> {
+        %a = attn_gpu.receive %ring[%tile] : !ring
+        %s = attn_gpu.mma_async %a, %a transpose_b : !tile, !tile -> !attn_gpu.inflight<32x32xf32>
+        %0 = attn_gpu.mma_wait %s pending(0) : !attn_gpu.inflight<32x32xf32>
+        scf.yield %0 : vector<32x32xf32>
       }
       attn_gpu.release %ring[%slot] : !ring
     }

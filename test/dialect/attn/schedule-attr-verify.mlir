@@ -78,3 +78,83 @@ func.func private @unknown_style() attributes {
                      overlap = true, rescale_threshold = 8, persistent = false,
                      descending = true>
 }
+
+// -----
+
+func.func private @positive_shared_loop_columns() attributes {
+  // expected-error @below {{expected shared_loop_columns to be positive, but got 0}}
+  s = #attn.schedule<style = fa3, target = "sm_90a", rows = 192, keys = 80,
+                     workers = 3, query_stages = 1, stages = 2, registers = [32, 160],
+                     overlap = true, rescale_threshold = 8, persistent = false,
+                     descending = true, shared_loop_columns = 0>
+}
+
+// -----
+
+func.func private @positive_section_bytes() attributes {
+  // expected-error @below {{expected section_bytes to be positive, but got 0}}
+  s = #attn.schedule<style = fa3, target = "sm_90a", rows = 192, keys = 80,
+                     workers = 3, query_stages = 1, stages = 2, registers = [32, 160],
+                     overlap = true, rescale_threshold = 8, persistent = false,
+                     descending = true, section_bytes = 0>
+}
+
+// -----
+
+func.func private @positive_repair_columns() attributes {
+  // expected-error @below {{expected repair_columns to be positive, but got 0}}
+  s = #attn.schedule<style = fa3, target = "sm_90a", rows = 192, keys = 80,
+                     workers = 3, query_stages = 1, stages = 2, registers = [32, 160],
+                     overlap = true, rescale_threshold = 8, persistent = false,
+                     descending = true, repair_columns = 0>
+}
+
+// -----
+
+func.func private @positive_repair_query_columns() attributes {
+  // expected-error @below {{expected repair_query_columns to be positive, but got 0}}
+  s = #attn.schedule<style = fa3, target = "sm_90a", rows = 192, keys = 80,
+                     workers = 3, query_stages = 1, stages = 2, registers = [32, 160],
+                     overlap = true, rescale_threshold = 8, persistent = false,
+                     descending = true, repair_query_columns = 0>
+}
+
+// -----
+
+func.func private @positive_repair_keys() attributes {
+  // expected-error @below {{expected repair_keys to be positive, but got 0}}
+  s = #attn.schedule<style = fa3, target = "sm_90a", rows = 192, keys = 80,
+                     workers = 3, query_stages = 1, stages = 2, registers = [32, 160],
+                     overlap = true, rescale_threshold = 8, persistent = false,
+                     descending = true, repair_keys = 0>
+}
+
+// -----
+
+func.func private @positive_product_columns() attributes {
+  // expected-error @below {{expected product_columns to be positive, but got 0}}
+  s = #attn.schedule<style = fa3, target = "sm_90a", rows = 192, keys = 80,
+                     workers = 3, query_stages = 1, stages = 2, registers = [32, 160],
+                     overlap = true, rescale_threshold = 8, persistent = false,
+                     descending = true, product_columns = 0>
+}
+
+// -----
+
+func.func private @positive_kept_descriptors() attributes {
+  // expected-error @below {{expected kept_descriptors to be positive, but got 0}}
+  s = #attn.schedule<style = fa3, target = "sm_90a", rows = 192, keys = 80,
+                     workers = 3, query_stages = 1, stages = 2, registers = [32, 160],
+                     overlap = true, rescale_threshold = 8, persistent = false,
+                     descending = true, kept_descriptors = 0>
+}
+
+// -----
+
+func.func private @unknown_field() attributes {
+  s = #attn.schedule<style = fa3, target = "sm_90a", rows = 192, keys = 80,
+                     workers = 3, query_stages = 1, stages = 2, registers = [32, 160],
+                     overlap = true, rescale_threshold = 8, persistent = false,
+                     // expected-error @below {{duplicate or unknown struct parameter name: speed}}
+                     descending = true, speed = 9>
+}
