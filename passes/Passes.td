@@ -365,7 +365,7 @@ def AttnOverlapSoftmaxPass
 
     The first iteration, which has no product before it, is a prologue in front
     of the loop, and all of a `tail` segment. With accumulators of at least
-    `min-shared-columns` columns it shares the loop's code instead: a branch
+    `shared_loop_columns` columns it shares the loop's code instead: a branch
     more per tile, and one product and one softmax less for the assembler. It
     never does where its segment is a tail, which then is no loop, nor where
     threads copy the tiles themselves. The last PV product is an epilogue.

@@ -21,8 +21,8 @@ namespace mlir::attn {
 Value createPosition(OpBuilder &builder, TileLoopOp loop, Value iteration);
 
 /// Whether iterations of all kinds, and a pipeline's first one, share one copy
-/// of the body: where accumulators have at least `minColumns` columns. A first
-/// segment of one iteration is no loop to share code with.
+/// of the body: where accumulators have the schedule's `shared_loop_columns`. A
+/// first segment of one iteration is no loop to share code with.
 bool sharesCode(TileLoopOp loop, ScheduleAttr schedule);
 
 } // namespace mlir::attn
