@@ -7,6 +7,8 @@
 
 #include "tools/attnc/SpecFields.h"
 
+#include "dialect/attn/Limits.h"
+
 #include "llvm/ADT/StringRef.h"
 
 #include <algorithm>
@@ -121,12 +123,8 @@ static bool isAcceptable(const Field &field, const FieldValue &value) {
   case FieldType::Integer:
     return integer && inRange(field, *integer);
   case FieldType::Number: {
-    // Kernels take it as f32, where it must not become 0 or infinite.
     const auto *number = std::get_if<double>(&value);
-    if (!number)
-      return false;
-    float single = static_cast<float>(*number);
-    return std::isfinite(single) && single > 0;
+    return number && mlir::attn::isScale(*number);
   }
   case FieldType::Choice:
     return isChoice(field, value);
