@@ -23,6 +23,10 @@ int reportErrors(const Errors &errors, int code) {
   return code;
 }
 
+int reportFailure(const Failure &failure) {
+  return reportErrors(failure.messages, failure.code);
+}
+
 namespace {
 
 struct VerbInfo {
@@ -172,6 +176,9 @@ void Parser::addCompile(CLI::App &verb, bool writes) {
   verb.add_flag("--allow-fallback", flags.allowFallback,
                 "where the device cannot take the tensors in style fa3, run "
                 "style fa2 and say so");
+  verb.add_option("--load-dialect-plugin", result.dialectPlugins,
+                  "shared library with a dialect that the module uses")
+      ->allow_extra_args(false);
   verb.footer("Options that begin with --mlir- go to MLIR, for example "
               "--mlir-print-ir-after-all.");
 }

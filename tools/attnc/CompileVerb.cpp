@@ -5,14 +5,24 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/attnc/Compile.h"
 #include "tools/attnc/Output.h"
+#include "tools/attnc/Verbs.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 namespace attnc {
+
+int compileProblem(Session &session, const ModuleProblem &problem,
+                   const CompileFlags &flags, Emit last, Compiled &result) {
+  MaybeFailure failure = compileProblem(
+      problem, flags, last, result,
+      [&](mlir::PassManager &manager) { session.configure(manager); });
+  for (const std::string &warning : result.warnings)
+    llvm::errs() << "warning: " << warning << "\n";
+  return failure ? reportFailure(*failure) : static_cast<int>(kOk);
+}
 
 /// Whether `-o` names one file of a bundle; anything else is a directory.
 static bool isBundleFile(llvm::StringRef path) {
@@ -82,11 +92,11 @@ int runCompile(const CommandLine &command) {
     return reportErrors(errors, kInvalid);
   if (flags.emit == Emit::Bundle && isBundleFile(flags.output))
     flags.fileStem = llvm::sys::path::stem(flags.output).str();
-  Session session;
+  Session session(command.dialectPlugins);
   ModuleProblem problem;
   if (auto code = loadProblem(session, command, problem))
     return *code;
-  if (problem.spec.isHost())
+  if (problem.isHost())
     if (std::optional<std::string> reason = checkHost(flags.emit))
       return reportErrors({*reason}, kUnsupported);
   Compiled result;

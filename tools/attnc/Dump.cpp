@@ -7,7 +7,6 @@
 
 #include "tools/attnc/Dump.h"
 
-#include "tools/attnc/CommandLine.h"
 #include "tools/attnc/Output.h"
 
 #include "llvm/ADT/SmallString.h"
@@ -28,10 +27,8 @@ void Dump::add(const std::string &name, const std::string &content) {
   std::snprintf(number, sizeof number, "%02u-", count++);
   llvm::SmallString<128> path(directory);
   llvm::sys::path::append(path, number + name);
-  if (auto error = writeFiles({{path.str().str(), content}})) {
-    reportErrors({*error}, kInvalid);
-    hasFailed = true;
-  }
+  if (auto error = writeFiles({{path.str().str(), content}}))
+    failures.push_back(*error);
 }
 
 /// A program beside `ptxas`, or in the search path.

@@ -9,7 +9,6 @@
 
 #include "tools/attnc/Compile.h"
 #include "tools/attnc/Session.h"
-#include "tools/attnc/SpecCanonical.h"
 #include "tools/attnc/run/Problem.h"
 
 #include "codegen/Emit/Manifest.h"
@@ -70,8 +69,10 @@ static std::optional<double> evaluate(const std::string &text,
 }
 
 /// Formulas as in the manifest, and their values for the sizes given.
-static std::optional<int> addCosts(const CommandLine &command, const Spec &spec,
+static std::optional<int> addCosts(const CommandLine &command,
+                                   const ModuleProblem &given,
                                    mlir::attn::AttentionOp op, Costs &costs) {
+  const Spec &spec = given.spec;
   mlir::attn::CostFormulas formulas = mlir::attn::describeCost(op);
   costs.flops = formulas.flops;
   costs.hbmBytes = formulas.hbmBytes;
@@ -82,7 +83,7 @@ static std::optional<int> addCosts(const CommandLine &command, const Spec &spec,
   auto shape = parseShape(shapeText);
   if (!shape)
     return reportErrors({shape.status().message()}, kInvalid);
-  auto problem = makeProblem(completeSpec(spec).dump(), *shape);
+  auto problem = makeProblem(given.complete().dump(), *shape);
   if (!problem)
     return reportErrors({problem.status().message()},
                         static_cast<int>(problem.status().code()));
@@ -221,14 +222,11 @@ static void printText(const Explanation &explanation) {
 }
 
 int runExplain(const CommandLine &command) {
-  Session session;
+  Session session(command.dialectPlugins);
   ModuleProblem problem;
   if (auto code = loadProblem(session, command, problem))
     return *code;
-  OwningOpRef<ModuleOp> module =
-      buildModule(session.context(), problem.spec, problem.schedule);
-  mlir::attn::AttentionOp op;
-  module->walk([&](mlir::attn::AttentionOp found) { op = found; });
+  mlir::attn::AttentionOp op = problem.getOp();
 
   Explanation explanation;
   explanation.name = nameKernel(
@@ -237,8 +235,8 @@ int runExplain(const CommandLine &command) {
   explanation.query = mlir::attn::ScheduleQuery::get(op, problem.spec.target);
   explanation.query.style = mlir::attn::symbolizeStyle(command.compile.style);
   explanation.decision =
-      decide(session.context(), explanation.query, problem.schedule);
-  if (auto code = addCosts(command, problem.spec, op, explanation.costs))
+      decide(session.context(), explanation.query, op.getScheduleAttr());
+  if (auto code = addCosts(command, problem, op, explanation.costs))
     return *code;
   if (command.json)
     std::printf("%s\n", toJSON(explanation).dump(2).c_str());

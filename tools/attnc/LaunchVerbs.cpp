@@ -5,9 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/attnc/Compile.h"
 #include "tools/attnc/HostDevice.h"
-#include "tools/attnc/SpecCanonical.h"
+#include "tools/attnc/Verbs.h"
 #include "tools/attnc/run/Bench.h"
 #include "tools/attnc/run/Run.h"
 
@@ -90,25 +89,30 @@ static int compileAndLaunch(const CommandLine &command,
                             std::optional<mlir::attn::Style> &chosen) {
   Artifact artifact;
   {
-    Session session;
+    Session session(command.dialectPlugins);
     ModuleProblem problem;
     if (auto code = loadProblem(session, command, problem))
       return *code;
     if (Errors errors = checkFlags(command, problem.spec); !errors.empty())
       return reportErrors(errors, kInvalid);
+    if (!problem.mask.empty())
+      return reportErrors(
+          {"mask: expected one that the reference has, but got " +
+           problem.mask + "; it compiles, but does not run here"},
+          kUnsupported);
     Compiled result;
     if (int code = compileProblem(session, problem, command.compile,
                                   Emit::Bundle, result))
       return code;
     // A schedule of the user's own is not exchanged for another.
-    if (!problem.schedule)
+    if (!problem.getOp().getScheduleAttr())
       chosen = result.style;
-    artifact.spec = completeSpec(problem.spec).dump();
+    artifact.spec = problem.complete().dump();
     artifact.manifest = std::move(result.manifest);
     // A cubin is there where the user named a ptxas: then that is to be run.
     artifact.image =
         std::move(result.cubin.empty() ? result.ptx : result.cubin);
-    if (problem.spec.isHost()) {
+    if (problem.isHost()) {
       artifact.image = std::move(result.hostIR);
       artifact.device = createHostDevice();
     }

@@ -34,9 +34,10 @@ void SpecValues::set(const Field &field, FieldValue value, Errors &errors) {
     values[indexOf(field)] = std::move(value);
 }
 
-void SpecValues::readSpec(const Spec &spec) {
+void SpecValues::readSpec(const Spec &spec, Errors &errors) {
   for (const Field &field : specFields())
-    values[indexOf(field)] = field.get(spec);
+    if (FieldValue value = field.get(spec); isGiven(value))
+      set(field, std::move(value), errors);
 }
 
 //===----------------------------------------------------------------------===//
