@@ -10,7 +10,7 @@
 #include "tools/attnc/Compile.h"
 #include "tools/attnc/Session.h"
 #include "tools/attnc/SpecCanonical.h"
-#include "tools/attnc/run/Problem.h"
+#include "tools/attnc/run/Text.h"
 
 #include "codegen/Emit/Manifest.h"
 #include "passes/SelectSchedule.h"
@@ -186,6 +186,8 @@ static void printSchedule(const Explanation &explanation) {
         (long long)mlir::attn::estimateRegisters(schedule, explanation.query));
 }
 
+static void print(const std::string &text) { std::fputs(text.c_str(), stdout); }
+
 static void printCosts(const Explanation &explanation) {
   const Costs &costs = explanation.costs;
   std::printf("flops      %s\n", costs.flops.c_str());
@@ -194,18 +196,18 @@ static void printCosts(const Explanation &explanation) {
     std::printf("           give --shape b=...,sq=...,sk=... for numbers\n");
     return;
   }
-  std::printf("           %.4g FLOP, %.4g bytes\n", *costs.flopsValue,
-              *costs.hbmBytesValue);
+  print(format("           %.4g FLOP, %.4g bytes\n", *costs.flopsValue,
+               *costs.hbmBytesValue));
   const mlir::attn::ReferenceMachine &machine = explanation.target->reference;
   if (*costs.hbmBytesValue <= 0 || machine.gigabytesPerSecond == 0)
     return;
   double intensity = *costs.flopsValue / *costs.hbmBytesValue;
   bool isCompute = intensity >= ridge(machine);
-  std::printf(
-      "bound      %s: %.4g FLOP per byte, %s %.4g, where %s has as much "
-      "of both\n",
-      isCompute ? "compute" : "memory", intensity,
-      isCompute ? "above" : "below", ridge(machine), machine.name.data());
+  print(format("bound      %s: %.4g FLOP per byte, %s %.4g, where %s has as "
+               "much of both\n",
+               isCompute ? "compute" : "memory", intensity,
+               isCompute ? "above" : "below", ridge(machine),
+               machine.name.data()));
 }
 
 static void printText(const Explanation &explanation) {
