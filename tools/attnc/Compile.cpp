@@ -8,7 +8,6 @@
 #include "tools/attnc/Compile.h"
 
 #include "tools/attnc/Dump.h"
-#include "tools/attnc/Output.h"
 #include "tools/attnc/SpecCanonical.h"
 
 #include "codegen/Emit/Assemble.h"

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "tools/attnc/CommandFiles.h"
 #include "tools/attnc/Compile.h"
 #include "tools/attnc/HostDevice.h"
 #include "tools/attnc/SpecCanonical.h"
@@ -104,6 +105,7 @@ static int compileAndLaunch(const CommandLine &command,
     if (!problem.schedule)
       chosen = result.style;
     artifact.spec = completeSpec(problem.spec).dump();
+    artifact.sources = listInputs(command);
     artifact.manifest = std::move(result.manifest);
     // A cubin is there where the user named a ptxas: then that is to be run.
     artifact.image =

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/attnc/CommandLine.h"
+#include "tools/attnc/CommandFiles.h"
 #include "tools/attnc/Compile.h"
 #include "tools/attnc/Explain.h"
 #include "tools/attnc/SpecSchema.h"
@@ -14,11 +14,10 @@
 
 using namespace attnc;
 
-int main(int argc, char **argv) {
-  CommandLine command;
-  if (auto code = parseCommandLine(argc, argv, command))
-    return *code;
+static int runVerb(const CommandLine &command) {
   if (auto code = Session::parseMLIRFlags(command.mlirFlags))
+    return *code;
+  if (auto code = checkFiles(command))
     return *code;
   switch (command.verb) {
   case Verb::Compile:
@@ -35,4 +34,14 @@ int main(int argc, char **argv) {
     return runSupport(command);
   }
   return kFailed;
+}
+
+int main(int argc, char **argv) {
+  CommandLine command;
+  auto parsed = parseCommandLine(argc, argv, command);
+  int code = parsed ? *parsed : runVerb(command);
+  if (code != kOk)
+    return code;
+  auto printed = finishStandardOutput();
+  return printed.isOk() ? code : reportErrors({printed.message()}, kInvalid);
 }
