@@ -51,40 +51,6 @@ static BenchOptions makeBenchOptions(const CommandLine &command,
   return options;
 }
 
-/// Flags that say something about GPUs.
-static void checkHostFlags(const CommandLine &command, Errors &errors) {
-  const LaunchFlags &launch = command.launch;
-  if (launch.device != "auto" && launch.device != "host")
-    errors.push_back("--device: expected auto or host with target host, but "
-                     "got '" +
-                     launch.device + "'");
-  const std::pair<const char *, bool> flags[] = {
-      {"--grid-limit", launch.gridLimit != 0},
-      {"--emulator-seed", launch.emulatorSeed != 0},
-      {"--no-checks", launch.skipChecks},
-      {"--ptx-override", !command.compile.ptxOverride.empty()},
-      {"--ptxas-path", !command.compile.ptxasPath.empty()}};
-  for (auto [flag, isGiven] : flags)
-    if (isGiven)
-      errors.push_back(std::string(flag) +
-                       ": expected a target with kernels, but got 'host'");
-}
-
-/// Flags that mean nothing for this spec.
-static Errors checkFlags(const CommandLine &command, const Spec &spec) {
-  Errors errors;
-  const std::pair<const char *, const std::string &> lengths[] = {
-      {"--seqlens-q", command.launch.seqlensQ},
-      {"--seqlens-k", command.launch.seqlensK}};
-  for (const auto &[flag, text] : lengths)
-    if (!text.empty() && spec.layout != Layout::THD)
-      errors.push_back(std::string(flag) + ": expected layout thd, but got '" +
-                       toString(spec.layout) + "'");
-  if (spec.isHost())
-    checkHostFlags(command, errors);
-  return errors;
-}
-
 /// Compiles in the style that the flags ask for, or the target's best, and
 /// launches. `chosen` is the style that it came to.
 static int compileAndLaunch(const CommandLine &command,
@@ -95,8 +61,6 @@ static int compileAndLaunch(const CommandLine &command,
     ModuleProblem problem;
     if (auto code = loadProblem(session, command, problem))
       return *code;
-    if (Errors errors = checkFlags(command, problem.spec); !errors.empty())
-      return reportErrors(errors, kInvalid);
     Compiled result;
     if (int code = compileProblem(session, problem, command.compile,
                                   Emit::Bundle, result))

@@ -198,6 +198,8 @@ std::optional<int> loadProblem(Session &session, const CommandLine &command,
     errors.push_back("schedule: expected target " + problem.spec.target +
                      ", but got " + problem.schedule.getTarget().str());
   checkStyle(command.compile.style, problem, errors);
+  if (errors.empty())
+    checkLaunchFlags(command, problem.spec, errors);
   if (!errors.empty())
     return reportErrors(errors, kInvalid);
   for (std::string &reason : listUnsupported(problem.spec))
