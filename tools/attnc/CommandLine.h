@@ -57,7 +57,11 @@ struct CommandLine {
 /// Fills `result`, or prints help or an error and returns the exit code.
 std::optional<int> parseCommandLine(int argc, char **argv, CommandLine &result);
 
-/// Prints each message as an error; returns `code`.
+/// The flags of a launch, beside a spec that is valid by itself.
+void checkLaunchFlags(const CommandLine &command, const Spec &spec,
+                      Errors &errors);
+
+/// Prints each message, of very many the first, as an error; returns `code`.
 int reportErrors(const Errors &errors, int code);
 int reportFailure(const Failure &failure);
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/attnc/Output.h"
+#include "tools/attnc/CommandFiles.h"
 #include "tools/attnc/Verbs.h"
 
 #include "llvm/ADT/SmallString.h"
@@ -86,6 +86,23 @@ static std::optional<std::string> checkHost(Emit emit) {
          "the process that runs it; expected attn, tiled or llvm";
 }
 
+/// Standard output is "-", and then the only one.
+static int writeOutputs(const CommandLine &command,
+                        const std::vector<OutputFile> &files) {
+  auto written = attn::runtime::Status::ok();
+  if (files.front().path == "-") {
+    written = writeStandardOutput(files.front().content);
+  } else {
+    std::vector<NamedFile> outputs;
+    for (const OutputFile &file : files)
+      outputs.push_back({"-o", file.path});
+    written = checkOutputs(outputs, listInputs(command));
+    if (written.isOk())
+      written = writeFiles(files);
+  }
+  return written.isOk() ? kOk : reportErrors({written.message()}, kInvalid);
+}
+
 int runCompile(const CommandLine &command) {
   CompileFlags flags = command.compile;
   if (Errors errors = checkFlags(flags); !errors.empty())
@@ -102,9 +119,7 @@ int runCompile(const CommandLine &command) {
   Compiled result;
   if (int code = compileProblem(session, problem, flags, flags.emit, result))
     return code;
-  if (auto error = writeFiles(outputFiles(result, flags)))
-    return reportErrors({*error}, kInvalid);
-  return kOk;
+  return writeOutputs(command, outputFiles(result, flags));
 }
 
 } // namespace attnc

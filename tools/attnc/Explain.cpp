@@ -8,8 +8,9 @@
 #include "tools/attnc/Explain.h"
 
 #include "tools/attnc/Compile.h"
+#include "tools/attnc/MaskIntervals.h"
 #include "tools/attnc/Session.h"
-#include "tools/attnc/run/Problem.h"
+#include "tools/attnc/run/Text.h"
 
 #include "codegen/Emit/Manifest.h"
 #include "passes/SelectSchedule.h"
@@ -57,8 +58,7 @@ static std::optional<double> evaluate(const std::string &text,
     return std::nullopt;
   ::attn::runtime::Environment environment(symbols.size());
   std::map<std::string, int64_t> names = problem.names();
-  names["visible_pairs"] = ::attn::runtime::countVisiblePairs(
-      problem.mask, problem.queries, problem.keys);
+  names["visible_pairs"] = problem.visiblePairs();
   for (const auto &[name, value] : names)
     if (auto symbol = symbols.find(name))
       environment[*symbol] = ::attn::runtime::Value::of(value);
@@ -83,7 +83,8 @@ static std::optional<int> addCosts(const CommandLine &command,
   auto shape = parseShape(shapeText);
   if (!shape)
     return reportErrors({shape.status().message()}, kInvalid);
-  auto problem = makeProblem(given.complete().dump(), *shape);
+  auto problem = makeProblem(given.complete().dump(), *shape,
+                             findIntervals(given.getOp()));
   if (!problem)
     return reportErrors({problem.status().message()},
                         static_cast<int>(problem.status().code()));
@@ -187,6 +188,8 @@ static void printSchedule(const Explanation &explanation) {
         (long long)mlir::attn::estimateRegisters(schedule, explanation.query));
 }
 
+static void print(const std::string &text) { std::fputs(text.c_str(), stdout); }
+
 static void printCosts(const Explanation &explanation) {
   const Costs &costs = explanation.costs;
   std::printf("flops      %s\n", costs.flops.c_str());
@@ -195,18 +198,18 @@ static void printCosts(const Explanation &explanation) {
     std::printf("           give --shape b=...,sq=...,sk=... for numbers\n");
     return;
   }
-  std::printf("           %.4g FLOP, %.4g bytes\n", *costs.flopsValue,
-              *costs.hbmBytesValue);
+  print(format("           %.4g FLOP, %.4g bytes\n", *costs.flopsValue,
+               *costs.hbmBytesValue));
   const mlir::attn::ReferenceMachine &machine = explanation.target->reference;
   if (*costs.hbmBytesValue <= 0 || machine.gigabytesPerSecond == 0)
     return;
   double intensity = *costs.flopsValue / *costs.hbmBytesValue;
   bool isCompute = intensity >= ridge(machine);
-  std::printf(
-      "bound      %s: %.4g FLOP per byte, %s %.4g, where %s has as much "
-      "of both\n",
-      isCompute ? "compute" : "memory", intensity,
-      isCompute ? "above" : "below", ridge(machine), machine.name.data());
+  print(format("bound      %s: %.4g FLOP per byte, %s %.4g, where %s has as "
+               "much of both\n",
+               isCompute ? "compute" : "memory", intensity,
+               isCompute ? "above" : "below", ridge(machine),
+               machine.name.data()));
 }
 
 static void printText(const Explanation &explanation) {

@@ -197,6 +197,8 @@ MaybeFailure ProblemReader::read() {
   if (errors.empty() && reading.op)
     checkAgainstOp();
   checkSchedule();
+  if (errors.empty() && input.check)
+    input.check(problem.spec, errors);
   if (!errors.empty())
     return Failure{kInvalid, errors};
   llvm::append_range(unsupported, listUnsupported(problem.spec));

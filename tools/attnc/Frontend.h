@@ -18,6 +18,7 @@
 
 #include "llvm/Support/MemoryBuffer.h"
 
+#include <functional>
 #include <utility>
 
 namespace attnc {
@@ -32,6 +33,8 @@ struct ProblemInput {
   std::vector<std::pair<const Field *, std::string>> flags;
   /// The family of kernels asked for, fa2 or fa3; empty for any.
   std::string style;
+  /// More that must hold of a valid spec before it is asked what is served.
+  std::function<void(const Spec &, Errors &)> check;
 };
 
 /// Adds the dialects that problems and their kernels pass through.

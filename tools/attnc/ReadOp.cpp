@@ -263,15 +263,17 @@ void OpReader::readLaunchValues() {
                      print(given));
     return;
   }
+  bool hasKVHeads = result.pinnedKVHeads.has_value();
   for (NamedAttribute value : launch) {
     StringRef name = value.getName();
     auto integer = dyn_cast<IntegerAttr>(value.getValue());
     if (integer && !integer.getType().isSignlessInteger(64))
       integer = {};
     auto number = dyn_cast<FloatAttr>(value.getValue());
-    if (name == "num_kv_heads" && integer)
+    if (name == "num_kv_heads" && integer) {
       spec.numKVHeads = integer.getInt();
-    else if (name == "num_qo_heads" && integer)
+      hasKVHeads = true;
+    } else if (name == "num_qo_heads" && integer)
       spec.numQOHeads = integer.getInt();
     else if (name == "softmax_scale" && number)
       spec.softmaxScale = number.getValueAsDouble();
@@ -281,6 +283,9 @@ void OpReader::readLaunchValues() {
                        "softmax_scale with a number, but got '" +
                        name.str() + "'");
   }
+  // One count gives the other.
+  if (!hasKVHeads && spec.numQOHeads % op.getGroupSize() == 0)
+    spec.numKVHeads = spec.numQOHeads / op.getGroupSize();
 }
 
 void OpReader::read() {

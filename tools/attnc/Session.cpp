@@ -45,6 +45,11 @@ Session::parseMLIRFlags(const std::vector<std::string> &flags) {
   if (llvm::cl::ParseCommandLineOptions(arguments.size(), arguments.data(), "",
                                         &stream))
     return std::nullopt;
+  // Of a wrong value LLVM has already said why.
+  if (text.empty())
+    return reportErrors({"--mlir-: expected values that options of MLIR take, "
+                         "but got others, as said above"},
+                        kInvalid);
   // "attnc: Unknown command line argument '--mlir-x'.  Try: ..." and more.
   llvm::StringRef first = llvm::StringRef(text).split('\n').first;
   first.consume_front("attnc: ");
@@ -137,6 +142,9 @@ std::optional<int> loadProblem(Session &session, const CommandLine &command,
   input.isModule = isModuleFile(command.input);
   input.flags = command.specFlags;
   input.style = command.compile.style;
+  input.check = [&](const Spec &spec, Errors &errors) {
+    checkLaunchFlags(command, spec, errors);
+  };
   if (errors.empty() && !command.input.empty())
     input.file = readInput(command.input, errors);
   if (!command.dialectPlugins.empty() && !input.isModule)

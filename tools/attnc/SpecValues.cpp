@@ -12,8 +12,8 @@
 #include "llvm/ADT/StringRef.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 namespace attnc {
@@ -24,14 +24,11 @@ std::string printValue(const FieldValue &value) {
   if (const auto *integer = std::get_if<int64_t>(&value))
     return std::to_string(*integer);
   if (const auto *number = std::get_if<double>(&value)) {
-    // %.17g would show 0.1 as 0.10000000000000001.
+    // The shortest that reads back as the same number.
     char text[32];
-    for (int digits = 6; digits <= 17; ++digits) {
-      std::snprintf(text, sizeof text, "%.*g", digits, *number);
-      if (std::strtod(text, nullptr) == *number)
-        break;
-    }
-    return text;
+    auto [end, code] = std::to_chars(text, text + sizeof text, *number,
+                                     std::chars_format::general);
+    return std::string(text, end);
   }
   if (const auto *text = std::get_if<std::string>(&value))
     return "'" + *text + "'";

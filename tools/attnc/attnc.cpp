@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/attnc/CommandLine.h"
+#include "tools/attnc/CommandFiles.h"
 #include "tools/attnc/Explain.h"
 #include "tools/attnc/SpecSchema.h"
 #include "tools/attnc/Verbs.h"
@@ -36,15 +36,10 @@ static int runPluginProgram(char **argv) {
 }
 #endif
 
-int main(int argc, char **argv) {
-  CommandLine command;
-  if (auto code = parseCommandLine(argc, argv, command))
-    return *code;
-#ifdef ATTN_PLUGIN_PROGRAM
-  if (!command.dialectPlugins.empty())
-    return runPluginProgram(argv);
-#endif
+static int runVerb(const CommandLine &command) {
   if (auto code = Session::parseMLIRFlags(command.mlirFlags))
+    return *code;
+  if (auto code = checkFiles(command))
     return *code;
   switch (command.verb) {
   case Verb::Compile:
@@ -61,4 +56,18 @@ int main(int argc, char **argv) {
     return runSupport(command);
   }
   return kFailed;
+}
+
+int main(int argc, char **argv) {
+  CommandLine command;
+  auto parsed = parseCommandLine(argc, argv, command);
+#ifdef ATTN_PLUGIN_PROGRAM
+  if (!parsed && !command.dialectPlugins.empty())
+    return runPluginProgram(argv);
+#endif
+  int code = parsed ? *parsed : runVerb(command);
+  if (code != kOk)
+    return code;
+  auto printed = finishStandardOutput();
+  return printed.isOk() ? code : reportErrors({printed.message()}, kInvalid);
 }

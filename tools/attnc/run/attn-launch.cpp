@@ -92,6 +92,11 @@ static Expected<Artifact> loadArtifact(const Flags &flags) {
   if (!image)
     return image.status();
   artifact.image = std::move(*image);
+  artifact.sources = {{"--spec", flags.spec}, {"the manifest", flags.manifest}};
+  std::string folder = flags.manifest.substr(0, flags.manifest.rfind('/') + 1);
+  for (const std::string &file : {manifest->ptxFile, manifest->cubinFile})
+    if (!file.empty())
+      artifact.sources.push_back({"the kernel", folder + file});
   return artifact;
 }
 
