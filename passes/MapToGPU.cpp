@@ -277,6 +277,7 @@ namespace {
 struct AttnMapToGPU : attn::impl::AttnMapToGPUPassBase<AttnMapToGPU> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    SymbolTable symbols(module);
     gpu::GPUModuleOp gpuModule;
     for (auto func :
          llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
@@ -286,9 +287,10 @@ struct AttnMapToGPU : attn::impl::AttnMapToGPUPassBase<AttnMapToGPU> {
       if (failed(checkFunction(func, tiles)))
         return signalPassFailure();
       if (!gpuModule) {
-        OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
-        gpuModule =
-            gpu::GPUModuleOp::create(builder, module.getLoc(), "kernels");
+        // Under another name where there is a symbol of this one already.
+        OpBuilder builder(module.getContext());
+        gpuModule = gpu::GPUModuleOp::create(builder, func.getLoc(), "kernels");
+        symbols.insert(gpuModule, module.getBody()->end());
       }
       KernelBuilder(func, tiles, gpuModule).build();
       func.erase();

@@ -13,6 +13,7 @@
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
+#include "mlir/Conversion/Passes.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
@@ -108,4 +109,20 @@ void attn::registerPipelines() {
   PassPipelineRegistration<>("attn-host-pipeline",
                              "from online-softmax loops to LLVM for the CPU",
                              buildHostPipeline);
+}
+
+void attn::registerUpstreamPasses() {
+  registerCanonicalizerPass();
+  registerCSEPass();
+  registerConvertVectorToSCF();
+  registerSCFForallToForLoop();
+  arith::registerArithExpandOpsPass();
+  registerSCFToControlFlowPass();
+  registerConvertVectorToLLVMPass();
+  registerConvertMathToLLVMPass();
+  registerFinalizeMemRefToLLVMConversionPass();
+  registerArithToLLVMConversionPass();
+  registerConvertControlFlowToLLVMPass();
+  registerConvertFuncToLLVMPass();
+  registerReconcileUnrealizedCastsPass();
 }

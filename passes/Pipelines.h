@@ -42,6 +42,10 @@ void buildHostPipeline(OpPassManager &pm);
 /// `attn-kernel-pipeline` and `attn-host-pipeline`.
 void registerPipelines();
 
+/// Registers the passes of upstream that the pipelines consist of, so that
+/// options can name them and a printed pipeline reads back.
+void registerUpstreamPasses();
+
 } // namespace mlir::attn
 
 #endif // ATTN_PASSES_PIPELINES_H

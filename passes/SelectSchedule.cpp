@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/SelectSchedule.h"
+#include "passes/OpLimits.h"
 #include "passes/Passes.h"
 
 #include "codegen/Target/TargetInfo.h"
@@ -144,8 +145,26 @@ struct AttnSelectSchedule
     return diagnostic;
   }
 
+  /// What no schedule mends.
+  LogicalResult checkLimits(AttentionOp op) {
+    StringRef name =
+        op.getSchedule() ? op.getSchedule()->getTarget() : StringRef(target);
+    const TargetInfo *info = lookupTarget(name);
+    bool isHost = info && info->isHost();
+    std::vector<std::string> reasons = listInvalidValues(op);
+    llvm::append_range(reasons, listUnservedTypes(op, isHost));
+    llvm::append_range(
+        reasons,
+        listUnservedOperands(op, isHost ? Columns::Strided : Columns::Dense));
+    for (const std::string &reason : reasons)
+      op.emitOpError() << reason;
+    return success(reasons.empty());
+  }
+
   void runOnOperation() override {
     WalkResult result = getOperation().walk([&](AttentionOp op) {
+      if (failed(checkLimits(op)))
+        return WalkResult::interrupt();
       return WalkResult(op.getSchedule() ? check(op) : select(op));
     });
     if (result.wasInterrupted())

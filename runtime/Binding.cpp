@@ -284,13 +284,17 @@ Status Binder::checkStrides(const TensorSpec &spec,
     if (d == tensor.rank - 1 && stride != 1)
       return Status::unsupported(describeMismatch(
           spec.name, "a " + what + " of 1", std::to_string(stride)));
-    if (d < tensor.rank - 1 &&
-        static_cast<uint64_t>(stride) * bytes % spec.strideAlignment != 0)
+    int64_t strideBytes = 0;
+    if (__builtin_mul_overflow(stride, bytes, &strideBytes))
+      return Status::invalidArgument(
+          describeMismatch(spec.name, "a " + what + " within 64-bit addresses",
+                           std::to_string(stride) + " elements"));
+    if (d < tensor.rank - 1 && strideBytes % spec.strideAlignment != 0)
       return Status::unsupported(
           describeMismatch(spec.name,
                            "a " + what + " that is a multiple of " +
                                std::to_string(spec.strideAlignment) + " bytes",
-                           std::to_string(stride * bytes)));
+                           std::to_string(strideBytes)));
   }
   return Status::ok();
 }

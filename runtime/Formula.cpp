@@ -11,7 +11,6 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 
 namespace attn::runtime {
@@ -29,9 +28,11 @@ bool Value::operator==(const Value &other) const {
 std::string Value::str() const {
   if (isInteger)
     return std::to_string(integer);
+  // Whatever the locale of the process that loaded us.
   char text[40];
-  std::snprintf(text, sizeof text, "%.9g", real);
-  return text;
+  auto [end, code] = std::to_chars(text, text + sizeof text, real,
+                                   std::chars_format::general, 9);
+  return std::string(text, end);
 }
 
 int Symbols::intern(std::string_view name) {

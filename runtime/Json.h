@@ -21,8 +21,8 @@ namespace attn::runtime {
 using Json = nlohmann::ordered_json;
 
 /// Parses one JSON value. A syntax error gives line and column; a key given
-/// twice and nesting deeper than any real file has are errors too. `what`
-/// names the text in messages.
+/// twice, a NUL, and more keys or nesting than any real file has are errors
+/// too. `what` names the text in messages.
 Expected<Json> parseJson(std::string_view text, const std::string &what);
 
 /// The first 16 hexadecimal digits of the SHA-256 of the value's shortest text

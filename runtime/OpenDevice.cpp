@@ -36,23 +36,36 @@ static OpenedDevice openEmulator(const EmulatorOptions &options) {
   return OpenedDevice{std::move(device), "emulator", "", emulator};
 }
 
+/// N of "cuda:N".
+static std::optional<int> parseOrdinal(const std::string &name) {
+  if (name.rfind("cuda:", 0) != 0)
+    return std::nullopt;
+  int ordinal = -1;
+  const char *last = name.data() + name.size();
+  auto [end, error] = std::from_chars(name.data() + 5, last, ordinal);
+  bool isNumber = error == std::errc() && end == last && ordinal >= 0;
+  return isNumber ? std::optional<int>(ordinal) : std::nullopt;
+}
+
+Status checkDeviceName(const std::string &name) {
+  if (name == "auto" || name == "emulator" || name == "cuda" ||
+      parseOrdinal(name))
+    return Status::ok();
+  return Status::invalidArgument("device: expected auto, cuda, cuda:N or "
+                                 "emulator, but got '" +
+                                 name + "'");
+}
+
 Expected<OpenedDevice> openDevice(const std::string &name,
                                   const EmulatorOptions &options) {
   if (name == "emulator")
     return openEmulator(options);
   if (name == "cuda")
     return openCuda(std::nullopt);
-  if (name.rfind("cuda:", 0) == 0) {
-    int ordinal = -1;
-    auto [end, error] =
-        std::from_chars(name.data() + 5, name.data() + name.size(), ordinal);
-    if (error == std::errc() && end == name.data() + name.size())
-      return openCuda(ordinal);
-  }
-  if (name != "auto")
-    return Status::invalidArgument("device: expected auto, cuda, cuda:N or "
-                                   "emulator, but got '" +
-                                   name + "'");
+  if (std::optional<int> ordinal = parseOrdinal(name))
+    return openCuda(*ordinal);
+  if (Status status = checkDeviceName(name); !status.isOk())
+    return status;
   Expected<OpenedDevice> cuda = openCuda(std::nullopt);
   if (cuda)
     return cuda;

@@ -26,6 +26,9 @@ struct OpenedDevice {
   void resetStatistics() const;
 };
 
+/// Whether openDevice knows the name.
+Status checkDeviceName(const std::string &name);
+
 /// `name` is "auto" (the GPU where there is one, else the emulator), "cuda"
 /// (the GPU whose context is current, else the first), "cuda:N" or "emulator".
 Expected<OpenedDevice> openDevice(const std::string &name,

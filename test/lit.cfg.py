@@ -26,6 +26,7 @@ config.excludes = [
     "device",
     "emulator",
     "fuzz",
+    "lib",
     "runtime",
 ]
 
@@ -76,6 +77,9 @@ if os.environ.get("ATTN_OPT_CHECK_IR_ROUNDTRIP"):
 
 config.substitutions.append(("%root", config.attn_source_dir))
 config.substitutions.append(("%build", config.attn_build_dir))
+config.substitutions.append(
+    ("%test_mask", os.path.join(config.attn_build_dir, "lib", "libTestMask.so"))
+)
 config.substitutions.append(("%python", f'"{sys.executable}"'))
 llvm_config.use_default_substitutions()
 llvm_config.add_tool_substitutions(

@@ -7,7 +7,7 @@
 
 #include "runtime/emulator/Lexer.h"
 
-#include <cstdlib>
+#include <charconv>
 #include <cstring>
 #include <string>
 
@@ -114,7 +114,11 @@ Token Lexer::number() {
         ++position_;
     }
     Token token = make(Token::Real, begin);
-    token.real = std::strtod(std::string(token.text).c_str(), nullptr);
+    // Not strtod, which takes the process's locale for its own.
+    const char *last = token.text.data() + token.text.size();
+    auto [end, code] = std::from_chars(token.text.data(), last, token.real);
+    if (code != std::errc() || end != last)
+      token.kind = Token::Invalid;
     return token;
   }
   if (peek(0) == 'U')

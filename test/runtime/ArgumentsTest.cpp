@@ -265,9 +265,14 @@ TEST(Arguments, Strides) {
               "k: expected a stride of dimension d of 1, but got 2");
   expectError(with(1, 1, -64), kInvalid,
               "k: expected a stride of dimension s of at least 0, but got -64");
-  expectError(with(1, 0, int64_t(1) << 62), kInvalid,
+  expectError(with(1, 1, int64_t(1) << 61), kInvalid,
               "k: expected sizes and strides within 64-bit addresses, but got "
               "an overflow");
+  for (int64_t stride : {int64_t(1) << 62, INT64_MAX})
+    expectError(with(1, 0, stride), kInvalid,
+                "k: expected a stride of dimension b within 64-bit addresses, "
+                "but got " +
+                    std::to_string(stride) + " elements");
   expectError(with(1, 0, int64_t(1) << 39), kUnsupported,
               "k: expected a stride of dimension b below 2^40 bytes for a "
               "tensor map, but got 1099511627776");

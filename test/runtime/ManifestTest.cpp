@@ -54,7 +54,7 @@ TEST(Manifest, Syntax) {
                   ", \"spec\": {",
               "nesting");
   expectError("\"manifest_version\": 1", "\"manifest_version\": 1e999",
-              "expected finite numbers, but got one too large for a double");
+              "manifest_version: expected a finite number, but got 1e999");
   EXPECT_FALSE(bool(parseManifest("")));
   EXPECT_FALSE(bool(parseManifest("[1]")));
   EXPECT_FALSE(bool(parseManifest("{\"name\": \"\xff\"}")));

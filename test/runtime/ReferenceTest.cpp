@@ -298,6 +298,31 @@ TEST(Compare, LseTolerance) {
   EXPECT_FALSE(c.compare().isWithinBar());
 }
 
+/// Scores that cancel: f32 loses 0.5 beside 9e8, so the LSE of one key is 0
+/// there in place of 0.5.
+TEST(Compare, LseOfCancellingScoresIsHeldToPlainF32) {
+  Case c(1, 1, 1, 1, 1, 8);
+  c.problem.scale = 1;
+  const double query[] = {30000, 0.5, 30000}, key[] = {30000, 1, -30000};
+  for (int64_t i = 0; i < 8; ++i) {
+    c.q.store(i, i < 3 ? query[i] : 0);
+    c.k.store(i, i < 3 ? key[i] : 0);
+  }
+  c.fillOutputs();
+  EXPECT_EQ(c.lse.load(0), 0.5);
+  EXPECT_EQ(c.compare().plainLseError, 0); // nothing depends on it
+  for (auto [off, isFine] :
+       {std::make_pair(0.9, true), std::make_pair(1.1, false)}) {
+    c.lse.store(0, 0.5 - off);
+    Comparison result = c.compare();
+    EXPECT_EQ(result.plainLseError, 0.5);
+    EXPECT_EQ(result.isLseWithinBar(), isFine) << off;
+  }
+  // No error of one row is an excuse for an infinity in it.
+  c.lse.store(0, -kInf);
+  EXPECT_FALSE(c.compare().isLseWithinBar());
+}
+
 TEST(Compare, EmptyRowsMustBeZero) {
   Case c(1, 8, 4, 1, 1, 8);
   c.causal(true);

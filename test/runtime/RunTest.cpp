@@ -211,12 +211,26 @@ TEST(Run, FilesInAndOut) {
   HostTensor ones = makeHostTensor(spec, {2, 20, 2, 16});
   for (int64_t i = 0; i < ones.count(); ++i)
     ones.store(i, 1);
-  ASSERT_TRUE(writeNpy(path, ones).isOk());
+  ASSERT_TRUE(writeFiles({{path, printNpy(ones)}}).isOk());
   RunOptions options = makeOptions();
   options.tensors.shape = "sq=33"; // the rest follows from the file
   options.tensors.in = {"v=" + path};
   options.out = {"o=" + temporary("o.npy"), "lse=" + temporary("lse.npy")};
   EXPECT_TRUE(runOk(options).isPassed());
+  // An input stays, and nothing is launched where a result has no place.
+  options.out = {"o=" + path};
+  expectError(options, StatusCode::InvalidArgument,
+              "--out: expected a file that is no input, but got '" + path +
+                  "', the same as '" + path + "' (--in)");
+  std::string folder = testing::TempDir(), fresh = temporary("fresh.npy");
+  options.out = {"o=" + fresh, "lse=" + folder};
+  options.artifact = makeArtifact("attention_past_end"); // would be noticed
+  expectError(options, StatusCode::InvalidArgument,
+              "--out: expected to write '" + folder +
+                  "', but got: Is a directory");
+  EXPECT_FALSE(bool(readNpy(fresh)));
+  options.artifact = makeArtifact();
+  options.out.clear();
   Expected<NpyArray> o = readNpy(temporary("o.npy"));
   ASSERT_TRUE(bool(o));
   EXPECT_EQ(o->shape, (std::vector<int64_t>{2, 33, 4, 16}));
@@ -230,7 +244,7 @@ TEST(Run, FilesInAndOut) {
   options.tensors.strides = {"v=h:0"};
   EXPECT_TRUE(runOk(options).isPassed());
   ones.store(ones.count() - 1, 2);
-  ASSERT_TRUE(writeNpy(path, ones).isOk());
+  ASSERT_TRUE(writeFiles({{path, printNpy(ones)}}).isOk());
   expectError(options, StatusCode::InvalidArgument,
               "--in: expected the same values in all elements of v that share "
               "an address, but got others");
@@ -276,12 +290,32 @@ TEST(Run, UsageErrors) {
   }
   expectError(with([](auto &o) { o.out = {"o=x.npy", "lse=./x.npy"}; }),
               kInvalid,
-              "--out: expected a file for each result, but got 'o=x.npy' and "
-              "'lse=./x.npy'");
+              "--out: expected a file for each result, but got 'x.npy' and "
+              "'./x.npy'");
+  for (auto [flag, member] :
+       {std::make_pair("--in", &TensorOptions::in),
+        std::make_pair("--strides", &TensorOptions::strides),
+        std::make_pair("--offset", &TensorOptions::offset)}) {
+    RunOptions options = makeOptions();
+    options.tensors.*member = {"q="};
+    expectError(options, kInvalid,
+                std::string(flag) +
+                    ": expected NAME=VALUE with a name of q, k, v, o, lse, but "
+                    "got 'q='");
+  }
   expectError(with([](auto &o) { o.runs = 0; }), kInvalid,
               "--runs: expected at least 1, but got 0");
-  expectError(with([](auto &o) { o.device = "gpu"; }), kInvalid,
-              "device: expected auto, cuda, cuda:N or emulator, but got 'gpu'");
+  for (std::string device : {"gpu", "cuda:-1", "cuda:", "cuda:1x", "cuda:+1"})
+    expectError(with([&](auto &o) { o.device = device; }), kInvalid,
+                "device: expected auto, cuda, cuda:N or emulator, but got '" +
+                    device + "'");
+  constexpr const char *kHuge = "9223372036854775807";
+  expectError(
+      with([](auto &o) { o.tensors.strides = {std::string("q=s:") + kHuge}; }),
+      kInvalid,
+      std::string("q: expected a stride of dimension s within 64-bit "
+                  "addresses, but got ") +
+          kHuge + " elements");
 }
 
 TEST(Run, PinnedLengthsAreChecked) {

@@ -9,42 +9,60 @@
 
 #include "tools/attnc/SpecCanonical.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using mlir::attn::AttentionOp;
 
 namespace attnc {
 
+AttentionOp ModuleProblem::getOp() const {
+  AttentionOp op;
+  module.get().walk([&](AttentionOp found) { op = found; });
+  return op;
+}
+
+/// A mask that no spec can name stands there as an attribute.
+static nlohmann::json withMask(nlohmann::json root, const std::string &mask) {
+  if (!mask.empty())
+    root["mask"] = {{"kind", "attribute"}, {"attribute", mask}};
+  return root;
+}
+
+nlohmann::json ModuleProblem::canonical() const {
+  return withMask(canonicalSpec(spec), mask);
+}
+
+nlohmann::json ModuleProblem::complete() const {
+  return withMask(completeSpec(spec), mask);
+}
+
 namespace {
 
-/// One tensor: its element type, and the dims of the iteration space that its
-/// dimensions stand for, in memory order.
-struct Operand {
-  Type element;
-  SmallVector<AttentionOp::Dim> dims;
-  bool keySide;
-};
-
+/// Builds the function around the op of `problem`.
 class ModuleBuilder {
 public:
-  ModuleBuilder(MLIRContext &context, const Spec &spec)
-      : builder(&context), spec(spec) {}
+  ModuleBuilder(MLIRContext &context, ModuleProblem &problem)
+      : builder(&context), problem(problem), spec(problem.spec) {}
 
-  OwningOpRef<ModuleOp> build(mlir::attn::ScheduleAttr schedule);
+  void build();
+  void adopt(AttentionOp op);
 
 private:
+  using Dim = AttentionOp::Dim;
+
   Type elementType(DType type);
-  int64_t extent(const Operand &operand, AttentionOp::Dim dim);
-  MemRefType memrefType(const Operand &operand);
-  AffineMapAttr indexingMap(const Operand &operand);
-  SmallVector<AttentionOp::Dim> order(AttentionOp::Dim rows,
-                                      AttentionOp::Dim columns);
-  SmallVector<Operand> operands();
+  int64_t extent(unsigned dim);
+  MemRefType memrefType(AffineMap map, Type element);
+  AffineMap indexingMap(ArrayRef<Dim> dims, bool isKeySide);
+  SmallVector<Dim> order(Dim rows, Dim columns);
   DictionaryAttr launchValues();
-  Attribute mask();
+  mlir::attn::BandMaskInterface mask();
+  ArrayRef<BlockArgument> addFunction(Location loc, TypeRange arguments);
 
   OpBuilder builder;
+  ModuleProblem &problem;
   const Spec &spec;
 };
 
@@ -66,7 +84,7 @@ Type ModuleBuilder::elementType(DType type) {
   return {};
 }
 
-int64_t ModuleBuilder::extent(const Operand &operand, AttentionOp::Dim dim) {
+int64_t ModuleBuilder::extent(unsigned dim) {
   switch (dim) {
   case AttentionOp::Batch:
     return spec.batch.value_or(ShapedType::kDynamic);
@@ -84,51 +102,39 @@ int64_t ModuleBuilder::extent(const Operand &operand, AttentionOp::Dim dim) {
   }
 }
 
-MemRefType ModuleBuilder::memrefType(const Operand &operand) {
-  SmallVector<int64_t> shape,
-      strides(operand.dims.size(), ShapedType::kDynamic);
-  for (AttentionOp::Dim dim : operand.dims)
-    shape.push_back(extent(operand, dim));
-  // Columns are dense; LSE has none.
-  if (operand.dims.back() != AttentionOp::Row)
+/// Of a tensor that `map` places in the iteration space: any strides, but dense
+/// columns. LSE has none.
+MemRefType ModuleBuilder::memrefType(AffineMap map, Type element) {
+  SmallVector<int64_t> shape;
+  for (AffineExpr expr : map.getResults())
+    for (unsigned dim = 0; dim < AttentionOp::NumDims; ++dim)
+      if (expr.isFunctionOfDim(dim))
+        shape.push_back(extent(dim));
+  SmallVector<int64_t> strides(shape.size(), ShapedType::kDynamic);
+  AffineExpr last = map.getResults().back();
+  if (last.isFunctionOfDim(AttentionOp::HeadDimQK) ||
+      last.isFunctionOfDim(AttentionOp::HeadDimVO))
     strides.back() = 1;
-  return MemRefType::get(shape, operand.element,
+  return MemRefType::get(shape, element,
                          StridedLayoutAttr::get(builder.getContext(),
                                                 ShapedType::kDynamic, strides));
 }
 
-AffineMapAttr ModuleBuilder::indexingMap(const Operand &operand) {
+AffineMap ModuleBuilder::indexingMap(ArrayRef<Dim> dims, bool isKeySide) {
   SmallVector<AffineExpr> results;
-  for (AttentionOp::Dim dim : operand.dims) {
+  for (Dim dim : dims) {
     AffineExpr expr = builder.getAffineDimExpr(dim);
-    if (dim == AttentionOp::Head && operand.keySide && spec.groupSize() != 1)
+    if (dim == AttentionOp::Head && isKeySide && spec.groupSize() != 1)
       expr = expr.floorDiv(spec.groupSize());
     results.push_back(expr);
   }
-  return AffineMapAttr::get(
-      AffineMap::get(AttentionOp::NumDims, 0, results, builder.getContext()));
+  return AffineMap::get(AttentionOp::NumDims, 0, results, builder.getContext());
 }
 
-SmallVector<AttentionOp::Dim> ModuleBuilder::order(AttentionOp::Dim rows,
-                                                   AttentionOp::Dim columns) {
+SmallVector<AttentionOp::Dim> ModuleBuilder::order(Dim rows, Dim columns) {
   if (spec.layout == Layout::BHSD)
     return {AttentionOp::Batch, AttentionOp::Head, rows, columns};
   return {AttentionOp::Batch, rows, AttentionOp::Head, columns};
-}
-
-SmallVector<Operand> ModuleBuilder::operands() {
-  using A = AttentionOp;
-  Type inputs = elementType(spec.dtype), keys = elementType(spec.dtypeKV);
-  SmallVector<Operand> all = {
-      {inputs, order(A::Row, A::HeadDimQK), false},
-      {keys, order(A::Key, A::HeadDimQK), true},
-      {keys, order(A::Key, A::HeadDimVO), true},
-      {elementType(spec.dtypeO), order(A::Row, A::HeadDimVO), false}};
-  if (spec.lse)
-    all.push_back({mlir::attn::getSoftmaxType(inputs),
-                   {A::Batch, A::Head, A::Row},
-                   false});
-  return all;
 }
 
 DictionaryAttr ModuleBuilder::launchValues() {
@@ -143,7 +149,7 @@ DictionaryAttr ModuleBuilder::launchValues() {
   return builder.getDictionaryAttr(values);
 }
 
-Attribute ModuleBuilder::mask() {
+mlir::attn::BandMaskInterface ModuleBuilder::mask() {
   if (spec.maskKind != MaskKind::Causal)
     return {};
   return mlir::attn::CausalAttr::get(builder.getContext(),
@@ -152,43 +158,104 @@ Attribute ModuleBuilder::mask() {
                                          : mlir::attn::Alignment::BottomRight);
 }
 
-OwningOpRef<ModuleOp> ModuleBuilder::build(mlir::attn::ScheduleAttr schedule) {
-  Location loc = builder.getUnknownLoc();
-  OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
-  builder.setInsertionPointToEnd(module->getBody());
-
-  SmallVector<Type> types;
-  SmallVector<Attribute> maps;
-  for (const Operand &operand : operands()) {
-    types.push_back(memrefType(operand));
-    maps.push_back(indexingMap(operand));
-  }
-  types.push_back(mlir::attn::getSoftmaxType(elementType(spec.dtype)));
-
-  std::string name = kernelName(spec, specHash(canonicalSpec(spec)));
+/// Leaves the builder at the start of a body that only lacks the op.
+ArrayRef<BlockArgument> ModuleBuilder::addFunction(Location loc,
+                                                   TypeRange arguments) {
+  problem.module = ModuleOp::create(builder.getUnknownLoc());
+  builder.setInsertionPointToEnd(problem.module->getBody());
+  std::string name = kernelName(spec, specHash(problem.canonical()));
   auto function = func::FuncOp::create(builder, loc, name,
-                                       builder.getFunctionType(types, {}));
+                                       builder.getFunctionType(arguments, {}));
   function->setAttr(kTargetAttr, builder.getStringAttr(spec.target));
   function->setAttr(kLaunchAttr, launchValues());
   if (!spec.deterministic)
     function->setAttr(kNondeterministicAttr, builder.getUnitAttr());
-
   Block *body = function.addEntryBlock();
   builder.setInsertionPointToEnd(body);
-  ArrayRef<BlockArgument> arguments = body->getArguments();
-  SmallVector<Value> outs(arguments.begin() + 3, arguments.end() - 1);
-  AttentionOp::create(
-      builder, loc, TypeRange(), arguments[0], arguments[1], arguments[2],
-      arguments.back(), outs, builder.getArrayAttr(maps),
-      llvm::cast_if_present<mlir::attn::BandMaskInterface>(mask()), schedule);
-  func::ReturnOp::create(builder, loc);
-  return module;
+  builder.setInsertionPoint(func::ReturnOp::create(builder, loc));
+  return body->getArguments();
 }
 
-OwningOpRef<ModuleOp> buildModule(MLIRContext &context, const Spec &spec,
-                                  mlir::attn::ScheduleAttr schedule) {
+void ModuleBuilder::build() {
+  using A = AttentionOp;
+  SmallVector<AffineMap> maps = {
+      indexingMap(order(A::Row, A::HeadDimQK), /*isKeySide=*/false),
+      indexingMap(order(A::Key, A::HeadDimQK), /*isKeySide=*/true),
+      indexingMap(order(A::Key, A::HeadDimVO), /*isKeySide=*/true),
+      indexingMap(order(A::Row, A::HeadDimVO), /*isKeySide=*/false)};
+  Type inputs = elementType(spec.dtype), keys = elementType(spec.dtypeKV);
+  Type softmax = mlir::attn::getSoftmaxType(inputs);
+  SmallVector<Type> elements = {inputs, keys, keys, elementType(spec.dtypeO)};
+  if (spec.lse) {
+    maps.push_back(
+        indexingMap({A::Batch, A::Head, A::Row}, /*isKeySide=*/false));
+    elements.push_back(softmax);
+  }
+  SmallVector<Type> types;
+  for (auto [map, element] : llvm::zip_equal(maps, elements))
+    types.push_back(memrefType(map, element));
+  types.push_back(softmax);
+
+  Location loc = builder.getUnknownLoc();
+  ArrayRef<BlockArgument> arguments = addFunction(loc, types);
+  SmallVector<Value> outs(arguments.begin() + 3, arguments.end() - 1);
+  AttentionOp::create(builder, loc, TypeRange(), arguments[0], arguments[1],
+                      arguments[2], arguments.back(), outs,
+                      builder.getAffineMapArrayAttr(maps), mask(),
+                      mlir::attn::ScheduleAttr());
+}
+
+/// The map of each operand that has one.
+static DenseMap<unsigned, AffineMap> mapsByOperand(AttentionOp op) {
+  DenseMap<unsigned, AffineMap> maps;
+  unsigned number = 0;
+  auto add = [&](OpOperand &operand) {
+    maps[operand.getOperandNumber()] = op.getMap(number++);
+  };
+  add(op.getQueryMutable());
+  add(op.getKeyMutable());
+  add(op.getValueMutable());
+  for (OpOperand &out : op.getOutsMutable())
+    add(out);
+  return maps;
+}
+
+void ModuleBuilder::adopt(AttentionOp op) {
+  DenseMap<unsigned, AffineMap> maps = mapsByOperand(op);
+  SmallVector<Type> types;
+  SmallVector<unsigned> argumentOf(op->getNumOperands());
+  // Tensors first, then scalars.
+  for (bool isShaped : {true, false})
+    for (OpOperand &operand : op->getOpOperands()) {
+      Type type = operand.get().getType();
+      if (isa<ShapedType>(type) != isShaped)
+        continue;
+      if (AffineMap map = maps.lookup(operand.getOperandNumber()))
+        type = memrefType(map, getElementTypeOrSelf(type));
+      argumentOf[operand.getOperandNumber()] = types.size();
+      types.push_back(type);
+    }
+
+  ArrayRef<BlockArgument> arguments = addFunction(op.getLoc(), types);
+  OperationState state(op.getLoc(), op->getName());
+  for (unsigned argument : argumentOf)
+    state.operands.push_back(arguments[argument]);
+  state.addAttributes(op->getAttrs());
+  for (unsigned i = 0; i < op->getNumRegions(); ++i)
+    state.addRegion();
+  Operation *copy = builder.create(state);
+  IRMapping mapping;
+  for (auto [from, to] : llvm::zip_equal(op->getRegions(), copy->getRegions()))
+    from.cloneInto(&to, mapping);
+}
+
+void buildOp(MLIRContext &context, ModuleProblem &problem) {
   context.loadDialect<mlir::attn::AttnDialect, func::FuncDialect>();
-  return ModuleBuilder(context, spec).build(schedule);
+  ModuleBuilder(context, problem).build();
+}
+
+void adoptOp(AttentionOp op, ModuleProblem &problem) {
+  ModuleBuilder(*op.getContext(), problem).adopt(op);
 }
 
 } // namespace attnc

@@ -11,6 +11,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <deque>
@@ -18,9 +19,18 @@
 namespace attnc {
 
 int reportErrors(const Errors &errors, int code) {
-  for (const std::string &message : errors)
-    std::fprintf(stderr, "error: %s\n", message.c_str());
+  // More than a person reads.
+  constexpr size_t kMost = 20;
+  size_t shown = std::min(errors.size(), kMost);
+  for (size_t i = 0; i < shown; ++i)
+    std::fprintf(stderr, "error: %s\n", errors[i].c_str());
+  if (shown < errors.size())
+    std::fprintf(stderr, "error: and %zu more\n", errors.size() - shown);
   return code;
+}
+
+int reportFailure(const Failure &failure) {
+  return reportErrors(failure.messages, failure.code);
 }
 
 namespace {
@@ -174,6 +184,9 @@ void Parser::addCompile(CLI::App &verb, bool writes) {
   verb.add_flag("--allow-fallback", flags.allowFallback,
                 "where the device cannot take the tensors in style fa3, run "
                 "style fa2 and say so");
+  verb.add_option("--load-dialect-plugin", result.dialectPlugins,
+                  "shared library with a dialect that the module uses")
+      ->allow_extra_args(false);
   verb.footer("Options that begin with --mlir- go to MLIR, for example "
               "--mlir-print-ir-after-all.");
 }
@@ -201,11 +214,11 @@ void Parser::addLaunch(CLI::App &verb, Verb kind) {
   verb.add_option("--runs", flags.runs, "launches")
       ->check(integerFrom(1, INT32_MAX));
   verb.add_option("--timeout", flags.timeout, "seconds until giving up")
-      ->check(CLI::PositiveNumber);
+      ->check(positiveNumber());
   if (kind == Verb::Bench) {
     verb.add_option("--ceiling-tflops", flags.ceilingTflops,
                     "what a plain matrix product reaches on this machine")
-        ->check(CLI::PositiveNumber);
+        ->check(positiveNumber());
     verb.add_flag("--csv", result.csv, "print CSV");
     return;
   }
@@ -285,6 +298,25 @@ int Parser::finish(CLI::App &verb) {
   return errors.empty() ? kOk : reportErrors(errors, kInvalid);
 }
 
+/// The library would take what comes after `--head-dim-qk=` for its value.
+static Errors checkEmptyValues(int argc, char **argv) {
+  Errors errors;
+  for (int i = 1; i < argc; ++i) {
+    std::string text = argv[i];
+    if (text.compare(0, 2, "--") != 0 || text.compare(0, 7, "--mlir-") == 0 ||
+        text.find('=') != text.size() - 1)
+      continue;
+    std::string flag = text.substr(0, text.size() - 1);
+    std::string message = flag + ": expected a value, but got ''";
+    for (const Field &field : specFields())
+      if (flag == "--" + field.flag() || flag == "--" + field.name)
+        if (FieldValue empty = std::string(); auto reason = field.check(empty))
+          message = *reason;
+    errors.push_back(message);
+  }
+  return errors;
+}
+
 /// `--lse false` would be the flag and a spec file named false.
 static Errors checkBooleans(int argc, char **argv) {
   Errors errors;
@@ -301,8 +333,9 @@ static Errors checkBooleans(int argc, char **argv) {
 }
 
 std::optional<int> Parser::parse(int argc, char **argv) {
-  if (Errors errors = checkBooleans(argc, argv); !errors.empty())
-    return reportErrors(errors, kInvalid);
+  for (Errors (*check)(int, char **) : {&checkEmptyValues, &checkBooleans})
+    if (Errors errors = check(argc, argv); !errors.empty())
+      return reportErrors(errors, kInvalid);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success &help) {

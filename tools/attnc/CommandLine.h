@@ -8,7 +8,8 @@
 #ifndef ATTN_TOOLS_ATTNC_COMMANDLINE_H
 #define ATTN_TOOLS_ATTNC_COMMANDLINE_H
 
-#include "tools/attnc/SpecParser.h"
+#include "tools/attnc/CompileFlags.h"
+#include "tools/attnc/Failure.h"
 #include "tools/attnc/run/Tensors.h"
 
 #include <optional>
@@ -18,38 +19,7 @@
 
 namespace attnc {
 
-/// The exit codes that users and scripts rely on.
-enum ExitCode {
-  kOk = 0,
-  /// Wrong numbers, a failed launch, or a failure of the compiler itself.
-  kFailed = 1,
-  /// A mistake in the spec or the command line.
-  kInvalid = 2,
-  /// All is valid, but not served.
-  kUnsupported = 3,
-};
-
 enum class Verb { Compile, Run, Bench, Explain, Support, Schema };
-
-/// How far to compile.
-enum class Emit { Attn, Tiled, Kernel, NVVM, LLVM, PTX, Cubin, Bundle };
-
-struct CompileFlags {
-  Emit emit = Emit::Bundle;
-  /// A file, or for a bundle also a directory; empty for standard output or,
-  /// for a bundle, the current directory.
-  std::string output;
-  /// Of the files of a bundle; empty for the kernel's name.
-  std::string fileStem;
-  std::string dumpTo;
-  std::string ptxOverride;
-  std::string ptxasPath;
-  /// fa2 or fa3; empty for the target's best.
-  std::string style;
-  /// A file with the table of schedules; empty for the one built in.
-  std::string schedules;
-  bool allowFallback = false;
-};
 
 /// What `run` and `bench` understand beyond the spec.
 struct LaunchFlags {
@@ -80,13 +50,20 @@ struct CommandLine {
   bool csv = false;
   /// Options of LLVM and MLIR, without change.
   std::vector<std::string> mlirFlags;
+  /// Shared libraries with dialects that a module uses.
+  std::vector<std::string> dialectPlugins;
 };
 
 /// Fills `result`, or prints help or an error and returns the exit code.
 std::optional<int> parseCommandLine(int argc, char **argv, CommandLine &result);
 
-/// Prints each message as an error; returns `code`.
+/// The flags of a launch, beside a spec that is valid by itself.
+void checkLaunchFlags(const CommandLine &command, const Spec &spec,
+                      Errors &errors);
+
+/// Prints each message, of very many the first, as an error; returns `code`.
 int reportErrors(const Errors &errors, int code);
+int reportFailure(const Failure &failure);
 
 } // namespace attnc
 

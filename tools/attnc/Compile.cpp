@@ -8,7 +8,6 @@
 #include "tools/attnc/Compile.h"
 
 #include "tools/attnc/Dump.h"
-#include "tools/attnc/Output.h"
 #include "tools/attnc/SpecCanonical.h"
 
 #include "codegen/Emit/Assemble.h"
@@ -35,31 +34,33 @@ namespace {
 /// One compilation, from stage to stage.
 class Compiler {
 public:
-  Compiler(Session &session, const ModuleProblem &problem,
-           const CompileFlags &flags, Compiled &result)
-      : session(session), problem(problem), flags(flags), dump(flags.dumpTo),
+  Compiler(const ModuleProblem &problem, const CompileFlags &flags,
+           Compiled &result, ConfigurePasses configure)
+      : problem(problem), flags(flags), configure(configure),
+        dump(flags.dumpTo),
         target(*mlir::attn::lookupTarget(problem.spec.target)), result(result) {
   }
 
-  int compile(Emit last);
+  MaybeFailure compile(Emit last);
 
 private:
   /// A stage's text is wanted for the dump or because it is the last.
   bool isWanted(bool isLast) const { return isLast || dump.enabled(); }
   void keep(const char *fileName, bool isLast, std::string text);
   template <typename Build>
-  int lower(Build build);
-  int lowerModule(Emit last);
-  int lowerToKernel(Emit last);
-  int lowerToHost(Emit last);
-  int emitText(Emit last);
-  int overridePTX();
-  int assembleText(bool isRequired);
-  int describe();
+  MaybeFailure lower(Build build, ExitCode code = kFailed);
+  MaybeFailure lowerModule(Emit last);
+  MaybeFailure lowerToKernel(Emit last);
+  MaybeFailure lowerToHost(Emit last);
+  MaybeFailure emitText(Emit last);
+  MaybeFailure overridePTX();
+  MaybeFailure assembleText(bool isRequired);
+  MaybeFailure describe();
+  MaybeFailure compileStages(Emit last);
 
-  Session &session;
   const ModuleProblem &problem;
   const CompileFlags &flags;
+  ConfigurePasses configure;
   Dump dump;
   const mlir::attn::TargetInfo &target;
   Compiled &result;
@@ -86,18 +87,19 @@ void Compiler::keep(const char *fileName, bool isLast, std::string text) {
 
 /// Runs the passes that `build` adds.
 template <typename Build>
-int Compiler::lower(Build build) {
-  PassManager manager(&session.context());
-  // Without MLIR flags there is nothing to apply, and this says so by failing.
-  (void)applyPassManagerCLOptions(manager);
-  applyDefaultTimingPassManagerCLOptions(manager);
+MaybeFailure Compiler::lower(Build build, ExitCode code) {
+  PassManager manager(module->getContext());
+  if (configure)
+    configure(manager);
   build(manager);
-  return succeeded(manager.run(*module)) ? kOk : kFailed;
+  if (succeeded(manager.run(*module)))
+    return std::nullopt;
+  return Failure{code, {}};
 }
 
 /// The stages that are MLIR.
-int Compiler::lowerModule(Emit last) {
-  module = buildModule(session.context(), problem.spec, problem.schedule);
+MaybeFailure Compiler::lowerModule(Emit last) {
+  module = problem.module.get().clone();
   mlir::attn::AttentionOp op;
   module->walk([&](mlir::attn::AttentionOp found) { op = found; });
   auto function = op->getParentOfType<func::FuncOp>();
@@ -106,86 +108,87 @@ int Compiler::lowerModule(Emit last) {
   if (isWanted(last == Emit::Attn))
     keep("attn.mlir", last == Emit::Attn, print(*module));
   if (last == Emit::Attn)
-    return kOk;
+    return std::nullopt;
 
   // No schedule that fits is a limit of the target, not a failure.
   mlir::attn::PipelineOptions options;
   options.target = problem.spec.target;
   options.style = flags.style;
   options.schedules = flags.schedules;
-  if (lower([&](PassManager &manager) {
-        mlir::attn::buildSchedulePipeline(manager, options);
-      }) != kOk)
-    return kUnsupported;
+  if (MaybeFailure failure = lower(
+          [&](PassManager &manager) {
+            mlir::attn::buildSchedulePipeline(manager, options);
+          },
+          kUnsupported))
+    return failure;
   problemDescription = mlir::attn::describeProblem(op);
   result.style = problemDescription.schedule.getStyle();
 
-  if (int code = lower(
+  if (MaybeFailure failure = lower(
           [](PassManager &manager) { mlir::attn::buildTilePipeline(manager); }))
-    return code;
+    return failure;
   if (isWanted(last == Emit::Tiled))
     keep("tiled.mlir", last == Emit::Tiled, print(*module));
-  return kOk;
+  return std::nullopt;
 }
 
 /// The stages of a kernel that are MLIR.
-int Compiler::lowerToKernel(Emit last) {
-  if (int code = lower([](PassManager &manager) {
+MaybeFailure Compiler::lowerToKernel(Emit last) {
+  if (MaybeFailure failure = lower([](PassManager &manager) {
         mlir::attn::buildKernelPipeline(manager);
       }))
-    return code;
+    return failure;
   if (isWanted(last == Emit::Kernel))
     keep("kernel.mlir", last == Emit::Kernel, print(*module));
   if (last == Emit::Kernel)
-    return kOk;
+    return std::nullopt;
   module->walk([&](gpu::GPUFuncOp kernel) {
     kernelDescription = mlir::attn::describeKernel(kernel);
   });
 
-  if (int code = lower([](PassManager &manager) {
+  if (MaybeFailure failure = lower([](PassManager &manager) {
         manager.addNestedPass<gpu::GPUModuleOp>(
             attn_gpu::createConvertAttnToNVVMPass());
       }))
-    return code;
+    return failure;
   if (isWanted(last == Emit::NVVM))
     keep("nvvm.mlir", last == Emit::NVVM, print(*module));
-  return kOk;
+  return std::nullopt;
 }
 
 /// All stages behind tiles on the CPU.
-int Compiler::lowerToHost(Emit last) {
-  if (int code = lower(
+MaybeFailure Compiler::lowerToHost(Emit last) {
+  if (MaybeFailure failure = lower(
           [](PassManager &manager) { mlir::attn::buildHostPipeline(manager); }))
-    return code;
+    return failure;
   if (dump.enabled())
     dump.add("llvm.mlir", print(*module));
   llvm::LLVMContext llvmContext;
   auto llvmModule =
       mlir::attn::translateToHost(*module, result.name, llvmContext);
   if (failed(llvmModule))
-    return kFailed;
+    return Failure{kFailed, {}};
   llvm::raw_string_ostream stream(result.hostIR);
   (*llvmModule)->print(stream, nullptr);
   keep("host.ll", last == Emit::LLVM, result.hostIR);
   if (last == Emit::LLVM)
-    return kOk;
+    return std::nullopt;
   kernelDescription = mlir::attn::describeHostFunction(result.name);
   return describe();
 }
 
 /// The stages that are LLVM's.
-int Compiler::emitText(Emit last) {
+MaybeFailure Compiler::emitText(Emit last) {
   auto kernels = module->getOps<gpu::GPUModuleOp>();
   if (kernels.empty())
-    return reportErrors({"expected a kernel, but the passes made none"},
-                        kFailed);
+    return Failure{kFailed, {"expected a kernel, but the passes made none"}};
   gpu::GPUModuleOp kernel = *kernels.begin();
   if (failed(mlir::attn::addLoweredKernel(kernel, kernelDescription)))
-    return kFailed;
+    return Failure{kFailed, {}};
   llvm::LLVMContext llvmContext;
   auto llvmModule = mlir::attn::translateToLLVM(kernel, target, llvmContext);
   if (failed(llvmModule))
-    return kFailed;
+    return Failure{kFailed, {}};
   if (isWanted(last == Emit::LLVM)) {
     std::string text;
     llvm::raw_string_ostream stream(text);
@@ -193,34 +196,32 @@ int Compiler::emitText(Emit last) {
     keep("kernel.ll", last == Emit::LLVM, std::move(text));
   }
   if (last == Emit::LLVM)
-    return kOk;
+    return std::nullopt;
   mlir::attn::EmitOptions options;
   options.reduceStrength = problemDescription.schedule.getReduceStrength();
   FailureOr<std::string> ptx =
       mlir::attn::emitPTX(**llvmModule, target, options, kernel);
   if (failed(ptx))
-    return kFailed;
+    return Failure{kFailed, {}};
   result.ptx = std::move(*ptx);
   dump.add("kernel.ptx", result.ptx);
-  return kOk;
+  return std::nullopt;
 }
 
-int Compiler::overridePTX() {
+MaybeFailure Compiler::overridePTX() {
   auto buffer = llvm::MemoryBuffer::getFile(flags.ptxOverride);
   if (!buffer)
-    return reportErrors({"--ptx-override: expected to read '" +
-                         flags.ptxOverride +
-                         "', but got: " + buffer.getError().message()},
-                        kInvalid);
+    return Failure{kInvalid,
+                   {"--ptx-override: expected to read '" + flags.ptxOverride +
+                    "', but got: " + buffer.getError().message()}};
   llvm::StringRef text = (*buffer)->getBuffer();
   if (!text.contains(".entry " + result.name + "("))
-    return reportErrors({"--ptx-override: expected a kernel named " +
-                         result.name + " in '" + flags.ptxOverride +
-                         "', but got none"},
-                        kInvalid);
+    return Failure{kInvalid,
+                   {"--ptx-override: expected a kernel named " + result.name +
+                    " in '" + flags.ptxOverride + "', but got none"}};
   result.ptx = text.str();
   dump.add("override.ptx", result.ptx);
-  return kOk;
+  return std::nullopt;
 }
 
 static std::string environment(const char *name) {
@@ -229,52 +230,49 @@ static std::string environment(const char *name) {
 }
 
 /// A wrong ptxas is the user's to change, bad PTX is ours.
-static std::pair<std::string, int> explainAssembler(llvm::Error error) {
-  int code = kFailed;
-  std::string message;
+static Failure explainAssembler(llvm::Error error) {
+  Failure failure;
   llvm::handleAllErrors(std::move(error), [&](const llvm::StringError &text) {
-    message = text.getMessage();
+    failure.messages.push_back(text.getMessage());
     if (text.convertToErrorCode() == std::errc::invalid_argument)
-      code = kInvalid;
+      failure.code = kInvalid;
   });
-  return {message, code};
+  return failure;
 }
 
 /// With `isRequired`, the result's cubin or an error; otherwise only the dump
 /// gains by it, and what is found out is at most a warning.
-int Compiler::assembleText(bool isRequired) {
-  auto fail = [&](const std::string &reason, int code) {
+MaybeFailure Compiler::assembleText(bool isRequired) {
+  auto fail = [&](Failure failure) -> MaybeFailure {
     if (isRequired)
-      return reportErrors({reason}, code);
-    llvm::errs() << "warning: " << reason << "\n";
-    return static_cast<int>(kOk);
+      return failure;
+    llvm::append_range(result.warnings, failure.messages);
+    return std::nullopt;
   };
   mlir::attn::PtxasSearch search{flags.ptxasPath, environment("PTXAS"),
                                  environment("CUDA_HOME")};
   llvm::Expected<std::string> ptxas = mlir::attn::findPtxas(search);
   if (!ptxas)
-    return fail(llvm::toString(ptxas.takeError()), kInvalid);
+    return fail({kInvalid, {llvm::toString(ptxas.takeError())}});
   llvm::Expected<mlir::attn::Assembly> assembly =
       mlir::attn::assemble(*ptxas, result.ptx, target);
-  if (!assembly) {
-    auto [reason, code] = explainAssembler(assembly.takeError());
-    return fail(reason, code);
-  }
+  if (!assembly)
+    return fail(explainAssembler(assembly.takeError()));
   dump.add("ptxas.log", assembly->log);
   if (dump.enabled())
     if (std::string sass = disassemble(assembly->cubin, *ptxas); !sass.empty())
       dump.add("kernel.sass", sass);
   if (std::string reason = mlir::attn::checkPtxasReport(assembly->report);
       !reason.empty())
-    return fail(reason, kFailed);
+    return fail({kFailed, {reason}});
   if (isRequired)
     result.cubin = std::move(assembly->cubin);
-  return kOk;
+  return std::nullopt;
 }
 
 /// Writes the manifest, for which everything is known now.
-int Compiler::describe() {
-  nlohmann::json canonical = canonicalSpec(problem.spec);
+MaybeFailure Compiler::describe() {
+  nlohmann::json canonical = problem.canonical();
   mlir::attn::ManifestHeader header;
   header.name = result.name;
   header.spec = canonical.dump();
@@ -286,51 +284,55 @@ int Compiler::describe() {
   FailureOr<std::string> manifest = mlir::attn::writeManifest(
       header, target, problemDescription, kernelDescription, module->getLoc());
   if (failed(manifest))
-    return kFailed;
+    return Failure{kFailed, {}};
   result.manifest = std::move(*manifest);
   dump.add("manifest.json", result.manifest);
-  return kOk;
+  return std::nullopt;
 }
 
-int Compiler::compile(Emit last) {
-  if (int code = lowerModule(last))
-    return code;
+MaybeFailure Compiler::compileStages(Emit last) {
+  if (MaybeFailure failure = lowerModule(last))
+    return failure;
   if (last <= Emit::Tiled)
-    return dump.failed() ? kInvalid : kOk;
-  if (target.isHost()) {
-    int code = lowerToHost(last);
-    return code ? code : dump.failed() ? kInvalid : kOk;
-  }
-  if (int code = lowerToKernel(last))
-    return code;
+    return std::nullopt;
+  if (target.isHost())
+    return lowerToHost(last);
+  if (MaybeFailure failure = lowerToKernel(last))
+    return failure;
   if (last == Emit::Kernel || last == Emit::NVVM)
-    return dump.failed() ? kInvalid : kOk;
-  if (int code = emitText(last))
-    return code;
+    return std::nullopt;
+  if (MaybeFailure failure = emitText(last))
+    return failure;
   if (last == Emit::LLVM)
-    return dump.failed() ? kInvalid : kOk;
+    return std::nullopt;
   if (!flags.ptxOverride.empty())
-    if (int code = overridePTX())
-      return code;
+    if (MaybeFailure failure = overridePTX())
+      return failure;
   if (last == Emit::PTX)
     result.text = result.ptx;
   // A named ptxas is there to be used. A dump alone changes no result.
   bool wantsCubin = last == Emit::Cubin || !flags.ptxasPath.empty();
   if (wantsCubin || dump.enabled())
-    if (int code = assembleText(wantsCubin))
-      return code;
-  if (int code = describe())
-    return code;
-  return dump.failed() ? kInvalid : kOk;
+    if (MaybeFailure failure = assembleText(wantsCubin))
+      return failure;
+  return describe();
+}
+
+MaybeFailure Compiler::compile(Emit last) {
+  MaybeFailure failure = compileStages(last);
+  if (!dump.errors().empty() && !failure)
+    return Failure{kInvalid, dump.errors()};
+  return failure;
 }
 
 std::string nameKernel(std::string name, const CompileFlags &flags) {
   return flags.style.empty() ? name : name + "_" + flags.style;
 }
 
-int compileProblem(Session &session, const ModuleProblem &problem,
-                   const CompileFlags &flags, Emit last, Compiled &result) {
-  return Compiler(session, problem, flags, result).compile(last);
+MaybeFailure compileProblem(const ModuleProblem &problem,
+                            const CompileFlags &flags, Emit last,
+                            Compiled &result, ConfigurePasses configure) {
+  return Compiler(problem, flags, result, configure).compile(last);
 }
 
 } // namespace attnc

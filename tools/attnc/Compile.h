@@ -8,7 +8,10 @@
 #ifndef ATTN_TOOLS_ATTNC_COMPILE_H
 #define ATTN_TOOLS_ATTNC_COMPILE_H
 
-#include "tools/attnc/Session.h"
+#include "tools/attnc/BuildOp.h"
+#include "tools/attnc/CompileFlags.h"
+
+#include "mlir/Pass/PassManager.h"
 
 #include <string>
 
@@ -26,22 +29,21 @@ struct Compiled {
   /// LLVM IR for this machine, in place of the two.
   std::string hostIR;
   std::string manifest;
+  /// What went wrong beside the result.
+  Errors warnings;
 };
 
 /// The kernel's name for a spec's `name`: another kernel of the same spec needs
 /// another one.
 std::string nameKernel(std::string name, const CompileFlags &flags);
 
-/// Compiles as far as `last` and fills `result`. Returns an exit code, with
-/// the errors printed.
-int compileProblem(Session &session, const ModuleProblem &problem,
-                   const CompileFlags &flags, Emit last, Compiled &result);
+/// What a client does to each pass manager before it runs.
+using ConfigurePasses = llvm::function_ref<void(mlir::PassManager &)>;
 
-/// The verb: compiles and writes what was asked for.
-int runCompile(const CommandLine &command);
-
-/// The verbs that launch: compile in memory, then hand over.
-int runLaunch(const CommandLine &command);
+/// Compiles as far as `last` and fills `result`.
+MaybeFailure compileProblem(const ModuleProblem &problem,
+                            const CompileFlags &flags, Emit last,
+                            Compiled &result, ConfigurePasses configure = {});
 
 } // namespace attnc
 

@@ -5,14 +5,24 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/attnc/Compile.h"
-#include "tools/attnc/Output.h"
+#include "tools/attnc/CommandFiles.h"
+#include "tools/attnc/Verbs.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 namespace attnc {
+
+int compileProblem(Session &session, const ModuleProblem &problem,
+                   const CompileFlags &flags, Emit last, Compiled &result) {
+  MaybeFailure failure = compileProblem(
+      problem, flags, last, result,
+      [&](mlir::PassManager &manager) { session.configure(manager); });
+  for (const std::string &warning : result.warnings)
+    llvm::errs() << "warning: " << warning << "\n";
+  return failure ? reportFailure(*failure) : static_cast<int>(kOk);
+}
 
 /// Whether `-o` names one file of a bundle; anything else is a directory.
 static bool isBundleFile(llvm::StringRef path) {
@@ -76,25 +86,40 @@ static std::optional<std::string> checkHost(Emit emit) {
          "the process that runs it; expected attn, tiled or llvm";
 }
 
+/// Standard output is "-", and then the only one.
+static int writeOutputs(const CommandLine &command,
+                        const std::vector<OutputFile> &files) {
+  auto written = attn::runtime::Status::ok();
+  if (files.front().path == "-") {
+    written = writeStandardOutput(files.front().content);
+  } else {
+    std::vector<NamedFile> outputs;
+    for (const OutputFile &file : files)
+      outputs.push_back({"-o", file.path});
+    written = checkOutputs(outputs, listInputs(command));
+    if (written.isOk())
+      written = writeFiles(files);
+  }
+  return written.isOk() ? kOk : reportErrors({written.message()}, kInvalid);
+}
+
 int runCompile(const CommandLine &command) {
   CompileFlags flags = command.compile;
   if (Errors errors = checkFlags(flags); !errors.empty())
     return reportErrors(errors, kInvalid);
   if (flags.emit == Emit::Bundle && isBundleFile(flags.output))
     flags.fileStem = llvm::sys::path::stem(flags.output).str();
-  Session session;
+  Session session(command.dialectPlugins);
   ModuleProblem problem;
   if (auto code = loadProblem(session, command, problem))
     return *code;
-  if (problem.spec.isHost())
+  if (problem.isHost())
     if (std::optional<std::string> reason = checkHost(flags.emit))
       return reportErrors({*reason}, kUnsupported);
   Compiled result;
   if (int code = compileProblem(session, problem, flags, flags.emit, result))
     return code;
-  if (auto error = writeFiles(outputFiles(result, flags)))
-    return reportErrors({*error}, kInvalid);
-  return kOk;
+  return writeOutputs(command, outputFiles(result, flags));
 }
 
 } // namespace attnc

@@ -7,8 +7,7 @@
 
 #include "tools/attnc/Dump.h"
 
-#include "tools/attnc/CommandLine.h"
-#include "tools/attnc/Output.h"
+#include "tools/attnc/run/OutputFiles.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
@@ -28,10 +27,9 @@ void Dump::add(const std::string &name, const std::string &content) {
   std::snprintf(number, sizeof number, "%02u-", count++);
   llvm::SmallString<128> path(directory);
   llvm::sys::path::append(path, number + name);
-  if (auto error = writeFiles({{path.str().str(), content}})) {
-    reportErrors({*error}, kInvalid);
-    hasFailed = true;
-  }
+  auto written = writeFiles({{path.str().str(), content}});
+  if (!written.isOk())
+    failures.push_back(written.message());
 }
 
 /// A program beside `ptxas`, or in the search path.
@@ -58,7 +56,7 @@ std::string disassemble(const std::string &cubin, const std::string &ptxas) {
       llvm::sys::fs::createTemporaryFile("attnc", "sass", output))
     return {};
   llvm::FileRemover removeInput(input), removeOutput(output);
-  if (writeFiles({{input.str().str(), cubin}}))
+  if (!writeFiles({{input.str().str(), cubin}}).isOk())
     return {};
   arguments.push_back(input);
   const std::optional<llvm::StringRef> redirects[] = {

@@ -8,6 +8,8 @@
 #ifndef ATTN_TOOLS_ATTNC_DUMP_H
 #define ATTN_TOOLS_ATTNC_DUMP_H
 
+#include "tools/attnc/SpecParser.h"
+
 #include <string>
 
 namespace attnc {
@@ -20,14 +22,14 @@ public:
   explicit Dump(std::string directory) : directory(std::move(directory)) {}
 
   bool enabled() const { return !directory.empty(); }
-  /// Prints an error and remembers it where the file cannot be written.
   void add(const std::string &name, const std::string &content);
-  bool failed() const { return hasFailed; }
+  /// Of the files that could not be written.
+  const Errors &errors() const { return failures; }
 
 private:
   std::string directory;
   unsigned count = 0;
-  bool hasFailed = false;
+  Errors failures;
 };
 
 /// The machine code in a cubin, as text, where cuobjdump or nvdisasm is in the

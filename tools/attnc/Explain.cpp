@@ -8,9 +8,9 @@
 #include "tools/attnc/Explain.h"
 
 #include "tools/attnc/Compile.h"
+#include "tools/attnc/MaskIntervals.h"
 #include "tools/attnc/Session.h"
-#include "tools/attnc/SpecCanonical.h"
-#include "tools/attnc/run/Problem.h"
+#include "tools/attnc/run/Text.h"
 
 #include "codegen/Emit/Manifest.h"
 #include "passes/ScheduleReasons.h"
@@ -59,8 +59,7 @@ static std::optional<double> evaluate(const std::string &text,
     return std::nullopt;
   ::attn::runtime::Environment environment(symbols.size());
   std::map<std::string, int64_t> names = problem.names();
-  names["visible_pairs"] = ::attn::runtime::countVisiblePairs(
-      problem.mask, problem.queries, problem.keys);
+  names["visible_pairs"] = problem.visiblePairs();
   for (const auto &[name, value] : names)
     if (auto symbol = symbols.find(name))
       environment[*symbol] = ::attn::runtime::Value::of(value);
@@ -71,8 +70,10 @@ static std::optional<double> evaluate(const std::string &text,
 }
 
 /// Formulas as in the manifest, and their values for the sizes given.
-static std::optional<int> addCosts(const CommandLine &command, const Spec &spec,
+static std::optional<int> addCosts(const CommandLine &command,
+                                   const ModuleProblem &given,
                                    mlir::attn::AttentionOp op, Costs &costs) {
+  const Spec &spec = given.spec;
   mlir::attn::CostFormulas formulas = mlir::attn::describeCost(op);
   costs.flops = formulas.flops;
   costs.hbmBytes = formulas.hbmBytes;
@@ -83,7 +84,8 @@ static std::optional<int> addCosts(const CommandLine &command, const Spec &spec,
   auto shape = parseShape(shapeText);
   if (!shape)
     return reportErrors({shape.status().message()}, kInvalid);
-  auto problem = makeProblem(completeSpec(spec).dump(), *shape);
+  auto problem = makeProblem(given.complete().dump(), *shape,
+                             findIntervals(given.getOp()));
   if (!problem)
     return reportErrors({problem.status().message()},
                         static_cast<int>(problem.status().code()));
@@ -200,6 +202,8 @@ static void printDecisions(const Explanation &explanation) {
                 decided.value.c_str(), decided.reason.c_str());
 }
 
+static void print(const std::string &text) { std::fputs(text.c_str(), stdout); }
+
 static void printCosts(const Explanation &explanation) {
   const Costs &costs = explanation.costs;
   std::printf("flops      %s\n", costs.flops.c_str());
@@ -208,18 +212,18 @@ static void printCosts(const Explanation &explanation) {
     std::printf("           give --shape b=...,sq=...,sk=... for numbers\n");
     return;
   }
-  std::printf("           %.4g FLOP, %.4g bytes\n", *costs.flopsValue,
-              *costs.hbmBytesValue);
+  print(format("           %.4g FLOP, %.4g bytes\n", *costs.flopsValue,
+               *costs.hbmBytesValue));
   const mlir::attn::ReferenceMachine &machine = explanation.target->reference;
   if (*costs.hbmBytesValue <= 0 || machine.gigabytesPerSecond == 0)
     return;
   double intensity = *costs.flopsValue / *costs.hbmBytesValue;
   bool isCompute = intensity >= ridge(machine);
-  std::printf(
-      "bound      %s: %.4g FLOP per byte, %s %.4g, where %s has as much "
-      "of both\n",
-      isCompute ? "compute" : "memory", intensity,
-      isCompute ? "above" : "below", ridge(machine), machine.name.data());
+  print(format("bound      %s: %.4g FLOP per byte, %s %.4g, where %s has as "
+               "much of both\n",
+               isCompute ? "compute" : "memory", intensity,
+               isCompute ? "above" : "below", ridge(machine),
+               machine.name.data()));
 }
 
 static void printText(const Explanation &explanation) {
@@ -237,14 +241,11 @@ static void printText(const Explanation &explanation) {
 }
 
 int runExplain(const CommandLine &command) {
-  Session session;
+  Session session(command.dialectPlugins);
   ModuleProblem problem;
   if (auto code = loadProblem(session, command, problem))
     return *code;
-  OwningOpRef<ModuleOp> module =
-      buildModule(session.context(), problem.spec, problem.schedule);
-  mlir::attn::AttentionOp op;
-  module->walk([&](mlir::attn::AttentionOp found) { op = found; });
+  mlir::attn::AttentionOp op = problem.getOp();
 
   Explanation explanation;
   explanation.name = nameKernel(
@@ -256,8 +257,9 @@ int runExplain(const CommandLine &command) {
                                                command.compile.schedules);
   if (failed(table))
     return kInvalid;
-  explanation.decision = decide(*table, explanation.query, problem.schedule);
-  if (auto code = addCosts(command, problem.spec, op, explanation.costs))
+  explanation.decision =
+      decide(*table, explanation.query, op.getScheduleAttr());
+  if (auto code = addCosts(command, problem, op, explanation.costs))
     return *code;
   if (command.json)
     std::printf("%s\n", toJSON(explanation).dump(2).c_str());

@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/attnc/Compile.h"
+#include "tools/attnc/CommandFiles.h"
 #include "tools/attnc/HostDevice.h"
-#include "tools/attnc/SpecCanonical.h"
+#include "tools/attnc/MaskIntervals.h"
+#include "tools/attnc/Verbs.h"
 #include "tools/attnc/run/Bench.h"
 #include "tools/attnc/run/Run.h"
 
@@ -50,72 +51,40 @@ static BenchOptions makeBenchOptions(const CommandLine &command,
   return options;
 }
 
-/// Flags that say something about GPUs.
-static void checkHostFlags(const CommandLine &command, Errors &errors) {
-  const LaunchFlags &launch = command.launch;
-  if (launch.device != "auto" && launch.device != "host")
-    errors.push_back("--device: expected auto or host with target host, but "
-                     "got '" +
-                     launch.device + "'");
-  const std::pair<const char *, bool> flags[] = {
-      {"--grid-limit", launch.gridLimit != 0},
-      {"--emulator-seed", launch.emulatorSeed != 0},
-      {"--no-checks", launch.skipChecks},
-      {"--ptx-override", !command.compile.ptxOverride.empty()},
-      {"--ptxas-path", !command.compile.ptxasPath.empty()}};
-  for (auto [flag, isGiven] : flags)
-    if (isGiven)
-      errors.push_back(std::string(flag) +
-                       ": expected a target with kernels, but got 'host'");
-}
-
-/// Flags that mean nothing for this spec.
-static Errors checkFlags(const CommandLine &command, const Spec &spec) {
-  Errors errors;
-  const std::pair<const char *, const std::string &> lengths[] = {
-      {"--seqlens-q", command.launch.seqlensQ},
-      {"--seqlens-k", command.launch.seqlensK}};
-  for (const auto &[flag, text] : lengths)
-    if (!text.empty() && spec.layout != Layout::THD)
-      errors.push_back(std::string(flag) + ": expected layout thd, but got '" +
-                       toString(spec.layout) + "'");
-  if (spec.isHost())
-    checkHostFlags(command, errors);
-  return errors;
-}
-
 /// Compiles in the style that the flags ask for, or the target's best, and
 /// launches. `chosen` is the style that it came to.
 static int compileAndLaunch(const CommandLine &command,
                             std::optional<mlir::attn::Style> &chosen) {
+  Session session(command.dialectPlugins);
+  ModuleProblem problem;
+  if (auto code = loadProblem(session, command, problem))
+    return *code;
+  Compiled result;
+  if (int code = compileProblem(session, problem, command.compile, Emit::Bundle,
+                                result))
+    return code;
+  // A schedule of the user's own is not exchanged for another.
+  if (!problem.getOp().getScheduleAttr())
+    chosen = result.style;
   Artifact artifact;
-  {
-    Session session;
-    ModuleProblem problem;
-    if (auto code = loadProblem(session, command, problem))
-      return *code;
-    if (Errors errors = checkFlags(command, problem.spec); !errors.empty())
-      return reportErrors(errors, kInvalid);
-    Compiled result;
-    if (int code = compileProblem(session, problem, command.compile,
-                                  Emit::Bundle, result))
-      return code;
-    // A schedule of the user's own is not exchanged for another.
-    if (!problem.schedule)
-      chosen = result.style;
-    artifact.spec = completeSpec(problem.spec).dump();
-    artifact.manifest = std::move(result.manifest);
-    // A cubin is there where the user named a ptxas: then that is to be run.
-    artifact.image =
-        std::move(result.cubin.empty() ? result.ptx : result.cubin);
-    if (problem.spec.isHost()) {
-      artifact.image = std::move(result.hostIR);
-      artifact.device = createHostDevice();
-    }
+  artifact.spec = problem.complete().dump();
+  artifact.sources = listInputs(command);
+  artifact.manifest = std::move(result.manifest);
+  // A cubin is there where the user named a ptxas: then that is to be run.
+  artifact.image = std::move(result.cubin.empty() ? result.ptx : result.cubin);
+  if (problem.isHost()) {
+    artifact.image = std::move(result.hostIR);
+    artifact.device = createHostDevice();
   }
-  if (command.verb == Verb::Run)
-    return runVerb(makeRunOptions(command, std::move(artifact)));
-  return benchVerb(makeBenchOptions(command, std::move(artifact)));
+  FindIntervals intervals = findIntervals(problem.getOp());
+  if (command.verb == Verb::Run) {
+    RunOptions options = makeRunOptions(command, std::move(artifact));
+    options.tensors.findIntervals = std::move(intervals);
+    return runVerb(options);
+  }
+  BenchOptions options = makeBenchOptions(command, std::move(artifact));
+  options.tensors.findIntervals = std::move(intervals);
+  return benchVerb(options);
 }
 
 int runLaunch(const CommandLine &command) {

@@ -1,4 +1,5 @@
-//===- ReadOp.cpp - From the attention op to a spec -----------------------===//
+//===- ReadOp.cpp - What an op says of a spec's fields
+//---------------------===//
 //
 // Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -8,10 +9,12 @@
 #include "tools/attnc/BuildOp.h"
 
 #include "codegen/Target/TargetInfo.h"
+#include "passes/OpLimits.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using mlir::attn::AttentionOp;
@@ -20,38 +23,97 @@ namespace attnc {
 
 namespace {
 
-class ModuleReader {
+class OpReader {
 public:
-  ModuleReader(Errors &errors, Errors &unsupported)
-      : errors(errors), unsupported(unsupported) {}
+  OpReader(OpReading &result, Errors &errors, Errors &unsupported)
+      : result(result), op(result.op), spec(result.spec),
+        function(op->getParentOfType<func::FuncOp>()), errors(errors),
+        unsupported(unsupported) {}
 
-  void read(AttentionOp op);
-  void checkNothingElse(func::FuncOp function);
-
-  Spec spec;
+  void read();
 
 private:
+  using Dim = AttentionOp::Dim;
+  /// A tensor of the op and the number of its map.
+  using Tensor = std::pair<Value, unsigned>;
+
+  void checkFunction();
+  void checkArguments();
   std::optional<DType> readType(Value value, const char *name);
   std::optional<Layout> readLayout(AffineMap map);
-  void readLayouts(AttentionOp op);
-  void readSizes(AttentionOp op);
-  void readMask(AttentionOp op);
-  void readScale(AttentionOp op);
-  void readAttributes(AttentionOp op);
+  void readLayouts();
+  std::optional<int64_t> extent(ArrayRef<Tensor> tensors, Dim dim);
+  void readSizes();
+  void readHeads(ArrayRef<Tensor> querySide, ArrayRef<Tensor> keySide);
+  void readMask();
+  void readScale();
+  void readTarget();
+  void readLaunchValues();
 
+  OpReading &result;
+  AttentionOp op;
+  Spec &spec;
+  func::FuncOp function;
   Errors &errors;
   Errors &unsupported;
 };
 
-} // namespace
-
-static std::string print(Type type) {
+template <typename T>
+std::string print(T printable) {
   std::string text;
-  llvm::raw_string_ostream(text) << type;
+  llvm::raw_string_ostream(text) << printable;
   return text;
 }
 
-std::optional<DType> ModuleReader::readType(Value value, const char *name) {
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// The function around the op
+//===----------------------------------------------------------------------===//
+
+/// A kernel computes the op and nothing else of the function.
+void OpReader::checkFunction() {
+  auto expect = [&](const std::string &what, const std::string &got) {
+    errors.push_back("expected " + what + " in function '" +
+                     function.getName().str() + "', but got " + got);
+  };
+  function.walk([&](Operation *other) {
+    if (isa<func::FuncOp, AttentionOp, arith::ConstantOp>(other) ||
+        other->getParentOfType<AttentionOp>())
+      return;
+    auto result = dyn_cast<func::ReturnOp>(other);
+    if (!result) {
+      expect("nothing beside attn.attention",
+             other->getName().getStringRef().str());
+      return;
+    }
+    for (Value value : result.getOperands())
+      if (value.getDefiningOp() != op)
+        expect("results of attn.attention", "another value");
+  });
+}
+
+/// A kernel's tensors are passed to it, and it reads inputs again behind its
+/// first write.
+void OpReader::checkArguments() {
+  for (Value out : op.getOuts())
+    if (isa<MemRefType>(out.getType()) &&
+        llvm::count(op->getOperands(), out) > 1)
+      unsupported.push_back("outs: expected memory of their own, but got that "
+                            "of another operand");
+  for (Value operand : op->getOperands())
+    if (isa<ShapedType>(operand.getType()) && !isa<BlockArgument>(operand))
+      errors.push_back("expected tensors of attn.attention to be arguments of "
+                       "function '" +
+                       function.getName().str() + "', but got " +
+                       operand.getDefiningOp()->getName().getStringRef().str());
+}
+
+//===----------------------------------------------------------------------===//
+// Types and layouts
+//===----------------------------------------------------------------------===//
+
+std::optional<DType> OpReader::readType(Value value, const char *name) {
   Type type = getElementTypeOrSelf(value.getType());
   if (type.isBF16())
     return DType::BF16;
@@ -68,8 +130,8 @@ std::optional<DType> ModuleReader::readType(Value value, const char *name) {
   return std::nullopt;
 }
 
-std::optional<Layout> ModuleReader::readLayout(AffineMap map) {
-  auto position = [&](AttentionOp::Dim dim) {
+std::optional<Layout> OpReader::readLayout(AffineMap map) {
+  auto position = [&](Dim dim) {
     for (auto [index, expr] : llvm::enumerate(map.getResults()))
       if (expr.isFunctionOfDim(dim))
         return static_cast<int>(index);
@@ -82,7 +144,7 @@ std::optional<Layout> ModuleReader::readLayout(AffineMap map) {
   return position(AttentionOp::Head) == 1 ? Layout::BHSD : Layout::BSHD;
 }
 
-void ModuleReader::readLayouts(AttentionOp op) {
+void OpReader::readLayouts() {
   std::optional<Layout> layout = readLayout(op.getQueryMap());
   bool alike = layout.has_value();
   for (AffineMap map : {op.getKeyMap(), op.getValueMap(), op.getOutputMap()})
@@ -99,57 +161,77 @@ void ModuleReader::readLayouts(AttentionOp op) {
   spec.layout = *layout;
 }
 
-void ModuleReader::readSizes(AttentionOp op) {
-  using A = AttentionOp;
-  auto extent = [&](unsigned operand, A::Dim dim) -> std::optional<int64_t> {
-    auto type = cast<ShapedType>(op->getOperand(operand).getType());
-    int64_t size = type.getDimSize(op.getOperandDim(operand, dim));
-    if (ShapedType::isDynamic(size))
-      return std::nullopt;
-    return size;
-  };
-  // Any operand may be the one that knows; operand 3 is the scale.
-  auto either = [&](A::Dim dim, std::initializer_list<unsigned> operands) {
-    for (unsigned operand : operands)
-      if (std::optional<int64_t> size = extent(operand, dim))
-        return size;
-    return std::optional<int64_t>();
-  };
-  spec.batch = either(A::Batch, {0, 1, 2});
-  spec.seqlenQ = either(A::Row, {0});
-  spec.seqlenK = either(A::Key, {1, 2});
-  spec.headDimQK = either(A::HeadDimQK, {0, 1}).value_or(0);
-  spec.headDimVO = either(A::HeadDimVO, {2}).value_or(0);
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
 
-  int64_t group = op.getGroupSize();
-  if (std::optional<int64_t> heads = either(A::Head, {1, 2}))
-    spec.numKVHeads = *heads;
-  else if (std::optional<int64_t> heads = extent(0, A::Head))
-    spec.numKVHeads = *heads / group;
-  else
-    spec.numKVHeads = 1;
-  spec.numQOHeads = spec.numKVHeads * group;
+/// Any tensor may be the one that knows.
+std::optional<int64_t> OpReader::extent(ArrayRef<Tensor> tensors, Dim dim) {
+  for (auto [value, map] : tensors) {
+    if (!op.getMap(map).isFunctionOfDim(dim))
+      continue;
+    int64_t size = cast<ShapedType>(value.getType())
+                       .getDimSize(op.getOperandDim(map, dim));
+    if (ShapedType::isStatic(size))
+      return size;
+  }
+  return std::nullopt;
 }
 
-void ModuleReader::readMask(AttentionOp op) {
+void OpReader::readSizes() {
+  SmallVector<Tensor> querySide = {{op.getQuery(), 0}};
+  for (auto [number, out] : llvm::enumerate(op.getOuts()))
+    querySide.push_back({out, 3 + number});
+  SmallVector<Tensor> keySide = {{op.getKey(), 1}, {op.getValue(), 2}};
+  SmallVector<Tensor> all = querySide;
+  llvm::append_range(all, keySide);
+
+  spec.batch = extent(all, AttentionOp::Batch);
+  spec.seqlenQ = extent(querySide, AttentionOp::Row);
+  spec.seqlenK = extent(keySide, AttentionOp::Key);
+  spec.headDimQK = op.getHeadDimQK();
+  spec.headDimVO = op.getHeadDimVO();
+  readHeads(querySide, keySide);
+}
+
+void OpReader::readHeads(ArrayRef<Tensor> querySide, ArrayRef<Tensor> keySide) {
+  int64_t group = op.getGroupSize();
+  result.pinnedQOHeads = extent(querySide, AttentionOp::Head);
+  result.pinnedKVHeads = extent(keySide, AttentionOp::Head);
+  // The verifier has seen to the group where both are there.
+  if (!result.pinnedKVHeads && result.pinnedQOHeads)
+    result.pinnedKVHeads = *result.pinnedQOHeads / group;
+  spec.numKVHeads = result.pinnedKVHeads.value_or(1);
+  // A product that is too large for 64 bits is too large for a spec.
+  if (llvm::MulOverflow(spec.numKVHeads, group, spec.numQOHeads))
+    spec.numQOHeads = INT64_MAX;
+  if (result.pinnedKVHeads)
+    result.pinnedQOHeads = spec.numQOHeads;
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes and scalars
+//===----------------------------------------------------------------------===//
+
+/// Any mask compiles; a spec, and what is derived from one, has names for some.
+void OpReader::readMask() {
   if (!op.getModification().empty())
     unsupported.push_back("score_mod: a region is not implemented yet");
   auto mask = op.getMaskAttr();
   if (!mask)
     return;
-  if (auto causal = llvm::dyn_cast<mlir::attn::CausalAttr>(mask)) {
-    spec.maskKind = MaskKind::Causal;
-    spec.maskAlignment = causal.getAlignment() == mlir::attn::Alignment::TopLeft
-                             ? Alignment::TopLeft
-                             : Alignment::BottomRight;
+  auto causal = llvm::dyn_cast<mlir::attn::CausalAttr>(mask);
+  if (!causal) {
+    result.mask = print(mask);
     return;
   }
-  std::string text;
-  llvm::raw_string_ostream(text) << mask;
-  unsupported.push_back("mask.kind: " + text + " is not implemented yet");
+  spec.maskKind = MaskKind::Causal;
+  spec.maskAlignment = causal.getAlignment() == mlir::attn::Alignment::TopLeft
+                           ? Alignment::TopLeft
+                           : Alignment::BottomRight;
 }
 
-void ModuleReader::readScale(AttentionOp op) {
+void OpReader::readScale() {
   FloatAttr constant;
   if (matchPattern(op.getScale(), m_Constant(&constant)))
     spec.softmaxScale = constant.getValueAsDouble();
@@ -158,25 +240,40 @@ void ModuleReader::readScale(AttentionOp op) {
                           "not implemented yet");
 }
 
-/// Values that a front end wrote down for the launch.
-void ModuleReader::readAttributes(AttentionOp op) {
-  auto function = op->getParentOfType<func::FuncOp>();
-  if (auto target = function->getAttrOfType<StringAttr>(kTargetAttr))
+void OpReader::readTarget() {
+  Attribute given = function->getAttr(kTargetAttr);
+  if (auto target = dyn_cast_if_present<StringAttr>(given))
     spec.target = target.str();
-  else if (auto schedule = op.getScheduleAttr();
-           schedule && mlir::attn::lookupTarget(schedule.getTarget()))
+  else if (given)
+    errors.push_back(kTargetAttr.str() + ": expected a string, but got " +
+                     print(given));
+  else if (auto schedule = op.getScheduleAttr())
     spec.target = schedule.getTarget().str();
   spec.deterministic = !function->hasAttr(kNondeterministicAttr);
-  auto launch = function->getAttrOfType<DictionaryAttr>(kLaunchAttr);
-  if (!launch)
+}
+
+/// Values that a front end wrote down for the launch.
+void OpReader::readLaunchValues() {
+  Attribute given = function->getAttr(kLaunchAttr);
+  if (!given)
     return;
+  auto launch = dyn_cast<DictionaryAttr>(given);
+  if (!launch) {
+    errors.push_back(kLaunchAttr.str() + ": expected a dictionary, but got " +
+                     print(given));
+    return;
+  }
+  bool hasKVHeads = result.pinnedKVHeads.has_value();
   for (NamedAttribute value : launch) {
     StringRef name = value.getName();
     auto integer = dyn_cast<IntegerAttr>(value.getValue());
+    if (integer && !integer.getType().isSignlessInteger(64))
+      integer = {};
     auto number = dyn_cast<FloatAttr>(value.getValue());
-    if (name == "num_kv_heads" && integer)
+    if (name == "num_kv_heads" && integer) {
       spec.numKVHeads = integer.getInt();
-    else if (name == "num_qo_heads" && integer)
+      hasKVHeads = true;
+    } else if (name == "num_qo_heads" && integer)
       spec.numQOHeads = integer.getInt();
     else if (name == "softmax_scale" && number)
       spec.softmaxScale = number.getValueAsDouble();
@@ -186,15 +283,14 @@ void ModuleReader::readAttributes(AttentionOp op) {
                        "softmax_scale with a number, but got '" +
                        name.str() + "'");
   }
-  if (spec.numKVHeads <= 0 ||
-      spec.numQOHeads != spec.numKVHeads * op.getGroupSize())
-    errors.push_back(
-        "num_qo_heads: expected " + std::to_string(op.getGroupSize()) +
-        " times num_kv_heads, but got " + std::to_string(spec.numQOHeads) +
-        " and " + std::to_string(spec.numKVHeads));
+  // One count gives the other.
+  if (!hasKVHeads && spec.numQOHeads % op.getGroupSize() == 0)
+    spec.numKVHeads = spec.numQOHeads / op.getGroupSize();
 }
 
-void ModuleReader::read(AttentionOp op) {
+void OpReader::read() {
+  checkFunction();
+  checkArguments();
   if (auto type = readType(op.getQuery(), "dtype"))
     spec.dtype = *type;
   if (auto type = readType(op.getKey(), "dtype_kv"))
@@ -202,26 +298,17 @@ void ModuleReader::read(AttentionOp op) {
   if (auto type = readType(op.getOutput(), "dtype_o"))
     spec.dtypeO = *type;
   spec.lse = op.getLse() != nullptr;
-  readLayouts(op);
-  readSizes(op);
-  readMask(op);
-  readScale(op);
-  readAttributes(op);
+  readLayouts();
+  readSizes();
+  readMask();
+  readScale();
+  readTarget();
+  readLaunchValues();
+  llvm::append_range(unsupported, mlir::attn::listUnservedOperands(
+                                      op, mlir::attn::Columns::DenseAtLaunch));
 }
 
-/// A kernel computes the op and nothing else of the function.
-void ModuleReader::checkNothingElse(func::FuncOp function) {
-  function.walk([&](Operation *op) {
-    if (isa<func::FuncOp, func::ReturnOp, AttentionOp, arith::ConstantOp>(op) ||
-        op->getParentOfType<AttentionOp>())
-      return;
-    errors.push_back("expected nothing beside attn.attention in function '" +
-                     function.getName().str() + "', but got " +
-                     op->getName().getStringRef().str());
-  });
-}
-
-ModuleProblem readModule(ModuleOp module, Errors &errors, Errors &unsupported) {
+OpReading readOp(ModuleOp module, Errors &errors, Errors &unsupported) {
   SmallVector<AttentionOp> ops;
   module.walk([&](AttentionOp op) { ops.push_back(op); });
   if (ops.size() != 1) {
@@ -229,15 +316,14 @@ ModuleProblem readModule(ModuleOp module, Errors &errors, Errors &unsupported) {
                      std::to_string(ops.size()));
     return {};
   }
-  auto function = ops.front()->getParentOfType<func::FuncOp>();
-  if (!function) {
+  OpReading result;
+  result.op = ops.front();
+  if (!result.op->getParentOfType<func::FuncOp>()) {
     errors.push_back("expected attn.attention in a func.func");
-    return {};
+    return result;
   }
-  ModuleReader reader(errors, unsupported);
-  reader.checkNothingElse(function);
-  reader.read(ops.front());
-  return {reader.spec, ops.front().getScheduleAttr()};
+  OpReader(result, errors, unsupported).read();
+  return result;
 }
 
 } // namespace attnc

@@ -7,30 +7,16 @@
 
 #include "tools/attnc/Session.h"
 
-#include "tools/attnc/SpecRegions.h"
-#include "tools/attnc/SpecSupport.h"
+#include "tools/attnc/Frontend.h"
 
-#include "codegen/Emit/EmitPTX.h"
-#include "dialect/attn/AttnDialect.h"
-#include "dialect/attn_gpu/AttnGPUDialect.h"
-#include "passes/ScheduleTable.h"
+#include "codegen/ToNVVM/Passes.h"
+#include "passes/Passes.h"
+#include "passes/Pipelines.h"
 
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/AsmState.h"
-#include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/Timing.h"
-#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "mlir/Tools/Plugins/DialectPlugin.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -42,6 +28,11 @@ std::optional<int>
 Session::parseMLIRFlags(const std::vector<std::string> &flags) {
   if (flags.empty())
     return std::nullopt;
+  // Some options name passes.
+  mlir::attn::registerUpstreamPasses();
+  mlir::attn::registerAttnPasses();
+  mlir::attn::registerPipelines();
+  attn_gpu::registerAttnToNVVMPasses();
   registerAsmPrinterCLOptions();
   registerMLIRContextCLOptions();
   registerPassManagerCLOptions();
@@ -54,6 +45,11 @@ Session::parseMLIRFlags(const std::vector<std::string> &flags) {
   if (llvm::cl::ParseCommandLineOptions(arguments.size(), arguments.data(), "",
                                         &stream))
     return std::nullopt;
+  // Of a wrong value LLVM has already said why.
+  if (text.empty())
+    return reportErrors({"--mlir-: expected values that options of MLIR take, "
+                         "but got others, as said above"},
+                        kInvalid);
   // "attnc: Unknown command line argument '--mlir-x'.  Try: ..." and more.
   llvm::StringRef first = llvm::StringRef(text).split('\n').first;
   first.consume_front("attnc: ");
@@ -98,19 +94,26 @@ static LogicalResult printDiagnostic(Diagnostic &diagnostic) {
   return success();
 }
 
-Session::Session() {
+Session::Session(const std::vector<std::string> &dialectPlugins) {
   DialectRegistry registry;
-  registry.insert<affine::AffineDialect, arith::ArithDialect,
-                  mlir::attn::AttnDialect, attn_gpu::AttnGPUDialect,
-                  cf::ControlFlowDialect, func::FuncDialect, gpu::GPUDialect,
-                  LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
-                  NVVM::NVVMDialect, scf::SCFDialect, vector::VectorDialect>();
-  mlir::attn::registerEmitDialects(registry);
+  registerDialects(registry);
+  for (const std::string &path : dialectPlugins)
+    if (auto plugin = DialectPlugin::load(path))
+      plugin->registerDialectRegistryCallbacks(registry);
+    else
+      pluginErrors.push_back("--load-dialect-plugin: " +
+                             llvm::toString(plugin.takeError()));
   // One kernel is too little work for threads to pay.
   mlirContext =
       std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
   handler = std::make_unique<ScopedDiagnosticHandler>(mlirContext.get(),
                                                       printDiagnostic);
+}
+
+void Session::configure(PassManager &manager) {
+  // Without MLIR flags there is nothing to apply, and this says so by failing.
+  (void)applyPassManagerCLOptions(manager);
+  applyDefaultTimingPassManagerCLOptions(manager);
 }
 
 //===----------------------------------------------------------------------===//
@@ -132,93 +135,27 @@ static std::unique_ptr<llvm::MemoryBuffer> readInput(const std::string &path,
   return nullptr;
 }
 
-/// Takes a module's problem over into `values`.
-static std::optional<int>
-readModuleFile(Session &session, std::unique_ptr<llvm::MemoryBuffer> buffer,
-               ModuleProblem &problem, Errors &unsupported) {
-  llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
-  ParserConfig config(&session.context());
-  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, config);
-  if (!module)
-    return kInvalid;
-  Errors errors;
-  problem = readModule(*module, errors, unsupported);
-  if (!errors.empty())
-    return reportErrors(errors, kInvalid);
-  return std::nullopt;
-}
-
-/// A table that cannot be read, or that nothing would heed.
-static LogicalResult checkSchedules(Session &session, const std::string &path,
-                                    const ModuleProblem &problem,
-                                    Errors &errors) {
-  if (path.empty())
-    return success();
-  if (problem.schedule)
-    errors.push_back("--schedules: expected an input without a schedule, but "
-                     "got one, which wins");
-  return mlir::attn::ScheduleTable::read(&session.context(), path);
-}
-
-/// A style that nothing would heed.
-static void checkStyle(const std::string &style, const ModuleProblem &problem,
-                       Errors &errors) {
-  if (style.empty())
-    return;
-  if (problem.spec.isHost()) {
-    errors.push_back("--style: expected a target with kernels, but got 'host'");
-    return;
-  }
-  if (!problem.schedule)
-    return;
-  std::string own = stringifyStyle(problem.schedule.getStyle()).str();
-  if (own != style)
-    errors.push_back("--style: expected " + own +
-                     ", as the input's schedule says, but got '" + style + "'");
-}
-
 std::optional<int> loadProblem(Session &session, const CommandLine &command,
                                ModuleProblem &problem) {
-  Errors errors, unsupported;
-  SpecValues values;
-  if (!command.input.empty()) {
-    auto buffer = readInput(command.input, errors);
-    if (!buffer)
-      return reportErrors(errors, kInvalid);
-    if (isModuleFile(command.input)) {
-      if (auto code =
-              readModuleFile(session, std::move(buffer), problem, unsupported))
-        return code;
-      values.readSpec(problem.spec);
-    } else {
-      values.readJSON(buffer->getBuffer(), command.input, errors);
-    }
-  }
-  for (const auto &[field, text] : command.specFlags)
-    values.readFlag(*field, text, errors);
-  // A flag may stand in for what the file lacks, so missing fields come last.
+  Errors errors = session.errors();
+  ProblemInput input;
+  input.isModule = isModuleFile(command.input);
+  input.flags = command.specFlags;
+  input.style = command.compile.style;
+  input.check = [&](const Spec &spec, Errors &errors) {
+    checkLaunchFlags(command, spec, errors);
+  };
+  if (errors.empty() && !command.input.empty())
+    input.file = readInput(command.input, errors);
+  if (!command.dialectPlugins.empty() && !input.isModule)
+    errors.push_back("--load-dialect-plugin: expected a module (.mlir, "
+                     ".mlirbc), but got a spec");
   if (!errors.empty())
     return reportErrors(errors, kInvalid);
-  // On the command line the version is clear: it is this program's.
-  if (command.input.empty())
-    values.readFlag(*findField("version"), "1", errors);
-  problem.spec = values.resolve(errors);
-  if (errors.empty())
-    checkRegions(session.context(), problem.spec, errors);
-  // A schedule for another target would be another kernel than asked for.
-  if (problem.schedule && problem.schedule.getTarget() != problem.spec.target)
-    errors.push_back("schedule: expected target " + problem.spec.target +
-                     ", but got " + problem.schedule.getTarget().str());
-  checkStyle(command.compile.style, problem, errors);
-  LogicalResult table =
-      checkSchedules(session, command.compile.schedules, problem, errors);
-  if (failed(table) || !errors.empty())
-    return reportErrors(errors, kInvalid);
-  for (std::string &reason : listUnsupported(problem.spec))
-    unsupported.push_back(std::move(reason));
-  if (!unsupported.empty())
-    return reportErrors(unsupported, kUnsupported);
+  input.schedules = command.compile.schedules;
+  if (MaybeFailure failure =
+          buildProblem(session.context(), std::move(input), problem))
+    return reportFailure(*failure);
   return std::nullopt;
 }
 

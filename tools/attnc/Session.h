@@ -13,7 +13,7 @@
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
-#include "llvm/Support/SourceMgr.h"
+#include "mlir/Pass/PassManager.h"
 
 #include <optional>
 
@@ -28,18 +28,22 @@ public:
   static std::optional<int>
   parseMLIRFlags(const std::vector<std::string> &flags);
 
-  Session();
+  explicit Session(const std::vector<std::string> &dialectPlugins = {});
 
   mlir::MLIRContext &context() { return *mlirContext; }
+  /// Applies MLIR's options to a pass manager.
+  void configure(mlir::PassManager &manager);
+  /// Of plugins that could not be loaded.
+  const Errors &errors() const { return pluginErrors; }
 
 private:
+  Errors pluginErrors;
   std::unique_ptr<mlir::MLIRContext> mlirContext;
   std::unique_ptr<mlir::ScopedDiagnosticHandler> handler;
 };
 
-/// The spec that the command line states, valid and served by the front end,
-/// with a schedule where an input module brings one. Or an exit code, with the
-/// errors printed.
+/// The problem that the command line states, valid and served by the front end.
+/// Or an exit code, with the errors printed.
 std::optional<int> loadProblem(Session &session, const CommandLine &command,
                                ModuleProblem &problem);
 

@@ -8,12 +8,15 @@
 #include "tools/attnc/SpecFields.h"
 
 #include "codegen/Target/TargetNames.h"
+#include "dialect/attn/Limits.h"
 
 #include <limits>
 
 namespace attnc {
 
-static constexpr int64_t kMaxSize = std::numeric_limits<int32_t>::max();
+using mlir::attn::kHeadDimStep;
+using mlir::attn::kMaxHeadDim;
+static constexpr int64_t kMaxSize = mlir::attn::kMaxExtent;
 
 //===----------------------------------------------------------------------===//
 // Names of enum values
@@ -219,13 +222,13 @@ std::vector<Field> problemFields() {
           .orElse("num_qo_heads")
           .help("heads of K and V; divides num_qo_heads"),
       integer("head_dim_qk", &Spec::headDimQK, Baked::Static)
-          .range(8, 256, 8)
-          .extra(576)
+          .range(kHeadDimStep, kMaxHeadDim, kHeadDimStep)
+          .extra(mlir::attn::kLatentHeadDimQK)
           .required()
           .help("columns of Q and K; 576 with head_dim_vo 512 only"),
       integer("head_dim_vo", &Spec::headDimVO, Baked::Static)
-          .range(8, 256, 8)
-          .extra(512)
+          .range(kHeadDimStep, kMaxHeadDim, kHeadDimStep)
+          .extra(mlir::attn::kLatentHeadDimVO)
           .orElse("head_dim_qk")
           .help("columns of V and O"),
       choice<Layout>("layout", &Spec::layout)

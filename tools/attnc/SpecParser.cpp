@@ -9,6 +9,7 @@
 
 #include "runtime/Json.h"
 
+#include <charconv>
 #include <set>
 
 namespace attnc {
@@ -18,6 +19,11 @@ using attn::runtime::Json;
 //===----------------------------------------------------------------------===//
 // Values
 //===----------------------------------------------------------------------===//
+
+/// Of O where nobody says it.
+static DType deriveOutputType(DType inputs) {
+  return inputs == DType::E4M3 ? DType::BF16 : inputs;
+}
 
 static size_t indexOf(const Field &field) {
   return &field - specFields().data();
@@ -34,18 +40,35 @@ void SpecValues::set(const Field &field, FieldValue value, Errors &errors) {
     values[indexOf(field)] = std::move(value);
 }
 
-void SpecValues::readSpec(const Spec &spec) {
+/// Whether a field has the value that it would have if nobody gave one.
+static bool isDerived(const Field &field, const Spec &spec) {
+  if (field.name == "dtype_kv")
+    return spec.dtypeKV == spec.dtype;
+  if (field.name == "dtype_o")
+    return spec.dtypeO == deriveOutputType(spec.dtype);
+  if (field.name == "num_kv_heads")
+    return spec.numKVHeads == spec.numQOHeads;
+  return field.name == "head_dim_vo" && spec.headDimVO == spec.headDimQK;
+}
+
+void SpecValues::readSpec(const Spec &spec, Errors &errors) {
   for (const Field &field : specFields())
-    values[indexOf(field)] = field.get(spec);
+    if (FieldValue value = field.get(spec);
+        isGiven(value) && !isDerived(field, spec))
+      set(field, std::move(value), errors);
 }
 
 //===----------------------------------------------------------------------===//
 // JSON
 //===----------------------------------------------------------------------===//
 
-static std::string dump(const Json &json) {
-  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+/// Long values would bury the message.
+static std::string shorten(const std::string &text) {
   return text.size() <= 60 ? text : text.substr(0, 57) + "...";
+}
+
+static std::string dump(const Json &json) {
+  return shorten(json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 /// Nothing where no field could have such a value.
@@ -79,6 +102,12 @@ static std::optional<FieldValue> toValue(const Json &json) {
   }
 }
 
+/// A value that no field has.
+static std::string misfit(const Field &field, const Json &json) {
+  return field.name + ": expected " + field.describe() + ", but got " +
+         dump(json);
+}
+
 /// Fields and groups: what a key at the top of a file, or in `group`, may be.
 static std::vector<std::string> keysOf(const std::string &group) {
   std::set<std::string> keys;
@@ -99,8 +128,9 @@ static bool isGroup(const std::string &name) {
   return false;
 }
 
-static std::string unknownKey(const std::string &name,
+static std::string unknownKey(const std::string &key,
                               const std::string &group) {
+  std::string name = shorten(key);
   std::string what = group.empty() ? "the spec" : "'" + group + "'";
   if (group.empty() && findField(name))
     return name +
@@ -150,8 +180,7 @@ void SpecValues::readJSON(std::string_view text, const std::string &fileName,
     if (std::optional<FieldValue> value = toValue(json))
       set(*field, std::move(*value), errors);
     else
-      errors.push_back(name + ": expected " + field->describe() + ", but got " +
-                       dump(json));
+      errors.push_back(misfit(*field, json));
   };
 
   // Of another version nothing is known, so nothing else is said.
@@ -180,6 +209,15 @@ void SpecValues::readJSON(std::string_view text, const std::string &fileName,
 // Flags
 //===----------------------------------------------------------------------===//
 
+/// A number, but none that a double holds.
+static bool isTooLarge(const std::string &text) {
+  double value = 0;
+  const char *last = text.data() + text.size();
+  auto [end, code] = std::from_chars(text.data(), last, value);
+  return code == std::errc::result_out_of_range && end == last &&
+         !Json::accept(text);
+}
+
 void SpecValues::readFlag(const Field &field, const std::string &text,
                           Errors &errors) {
   bool isText = field.type == FieldType::Text;
@@ -200,9 +238,19 @@ void SpecValues::readFlag(const Field &field, const std::string &text,
   FieldValue value = text;
   if (!isText) {
     Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-    if (json.is_number() || json.is_boolean())
-      if (std::optional<FieldValue> scalar = toValue(json))
-        value = std::move(*scalar);
+    if (isTooLarge(text)) {
+      errors.push_back(field.name + ": expected a finite number, but got " +
+                       text);
+      return;
+    }
+    if (json.is_number() || json.is_boolean()) {
+      std::optional<FieldValue> scalar = toValue(json);
+      if (!scalar) {
+        errors.push_back(misfit(field, json));
+        return;
+      }
+      value = std::move(*scalar);
+    }
   }
   set(field, std::move(value), errors);
 }
@@ -216,7 +264,7 @@ static void deriveDefaults(const SpecValues &values, Spec &spec) {
   if (!values.has("dtype_kv"))
     spec.dtypeKV = spec.dtype;
   if (!values.has("dtype_o"))
-    spec.dtypeO = spec.dtype == DType::E4M3 ? DType::BF16 : spec.dtype;
+    spec.dtypeO = deriveOutputType(spec.dtype);
   if (!values.has("num_kv_heads"))
     spec.numKVHeads = spec.numQOHeads;
   if (!values.has("head_dim_vo"))

@@ -29,8 +29,10 @@ public:
                 Errors &errors);
   /// Reads the text of one flag.
   void readFlag(const Field &field, const std::string &text, Errors &errors);
-  /// Takes over a whole spec, fields without a value excepted.
-  void readSpec(const Spec &spec);
+  /// Takes over a whole spec; its values are held to the same rules as written
+  /// ones. What follows from another value is left to do so, and no fault
+  /// twice.
+  void readSpec(const Spec &spec, Errors &errors);
 
   const FieldValue &get(std::string_view name) const;
   bool has(std::string_view name) const { return isGiven(get(name)); }

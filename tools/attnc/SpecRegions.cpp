@@ -133,8 +133,8 @@ void RegionChecker::checkOps(const RegionText &region, Block &block) {
   if (yielded != SmallVector<Type>{wanted})
     fail(region, "attn.yield of " + print(wanted) + " at the end",
          !yielded.empty() ? print(yielded.front())
-         : block.empty() ? "nothing"
-                         : block.back().getName().getStringRef().str());
+         : block.empty()  ? "nothing"
+                          : block.back().getName().getStringRef().str());
   for (Operation &op : block) {
     if (&op == yield.getOperation())
       continue;

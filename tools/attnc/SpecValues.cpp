@@ -7,9 +7,11 @@
 
 #include "tools/attnc/SpecFields.h"
 
+#include "dialect/attn/Limits.h"
+
 #include <algorithm>
+#include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 namespace attnc {
@@ -20,14 +22,11 @@ std::string printValue(const FieldValue &value) {
   if (const auto *integer = std::get_if<int64_t>(&value))
     return std::to_string(*integer);
   if (const auto *number = std::get_if<double>(&value)) {
-    // %.17g would show 0.1 as 0.10000000000000001.
+    // The shortest that reads back as the same number.
     char text[32];
-    for (int digits = 6; digits <= 17; ++digits) {
-      std::snprintf(text, sizeof text, "%.*g", digits, *number);
-      if (std::strtod(text, nullptr) == *number)
-        break;
-    }
-    return text;
+    auto [end, code] = std::to_chars(text, text + sizeof text, *number,
+                                     std::chars_format::general);
+    return std::string(text, end);
   }
   if (const auto *text = std::get_if<std::string>(&value))
     return "'" + *text + "'";
@@ -119,12 +118,8 @@ static bool isAcceptable(const Field &field, const FieldValue &value) {
   case FieldType::Integer:
     return integer && inRange(field, *integer);
   case FieldType::Number: {
-    // Kernels take it as f32, where it must not become 0 or infinite.
     const auto *number = std::get_if<double>(&value);
-    if (!number)
-      return false;
-    float single = static_cast<float>(*number);
-    return std::isfinite(single) && single > 0;
+    return number && mlir::attn::isScale(*number);
   }
   case FieldType::Choice:
     return isChoice(field, value);

@@ -105,12 +105,11 @@ static Cell decide(Session &session, const mlir::attn::ScheduleTable &table,
   Errors reasons = listUnsupported(spec);
   if (!reasons.empty())
     return {Answer::No, reasons};
-  auto module = buildModule(session.context(), spec, {});
-  mlir::attn::ScheduleDecision decision;
-  module->walk([&](mlir::attn::AttentionOp op) {
-    decision = mlir::attn::selectSchedule(
-        table, mlir::attn::ScheduleQuery::get(op, spec.target));
-  });
+  ModuleProblem problem;
+  problem.spec = spec;
+  buildOp(session.context(), problem);
+  mlir::attn::ScheduleDecision decision = mlir::attn::selectSchedule(
+      table, mlir::attn::ScheduleQuery::get(problem.getOp(), spec.target));
   if (!decision.schedule)
     return {Answer::No, {decision.reason}};
   return {Answer::Yes, {}};

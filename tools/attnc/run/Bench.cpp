@@ -12,7 +12,6 @@
 #include "tools/attnc/run/Verb.h"
 
 #include <algorithm>
-#include <cstdio>
 
 namespace attnc {
 
@@ -272,8 +271,7 @@ int benchVerb(const BenchOptions &options) {
     std::string text = options.json  ? printJson(*result)
                        : options.csv ? printCsv(*result)
                                      : printText(*result);
-    std::fputs(text.c_str(), stdout);
-    return 0;
+    return printReport(text);
   });
 }
 

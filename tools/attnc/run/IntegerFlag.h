@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <string>
 
@@ -27,6 +28,19 @@ inline CLI::Validator integerFrom(uint64_t least, uint64_t most) {
       return {};
     return "expected an integer from " + std::to_string(least) + " to " +
            std::to_string(most) + ", but got '" + text + "'";
+  };
+  return CLI::Validator(check, "");
+}
+
+/// The same for any number above 0; the library's own check takes NaN.
+inline CLI::Validator positiveNumber() {
+  auto check = [](std::string &text) -> std::string {
+    double value = 0;
+    const char *last = text.data() + text.size();
+    auto [end, code] = std::from_chars(text.data(), last, value);
+    if (code == std::errc() && end == last && std::isfinite(value) && value > 0)
+      return {};
+    return "expected a finite number greater than 0, but got '" + text + "'";
   };
   return CLI::Validator(check, "");
 }

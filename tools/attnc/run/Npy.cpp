@@ -9,13 +9,8 @@
 
 #include "runtime/Launch.h"
 
-#include <cerrno>
 #include <charconv>
-#include <cstdio>
 #include <cstring>
-#include <memory>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace attnc {
 
@@ -53,6 +48,9 @@ public:
     return Status::ok();
   }
 
+  /// Whether the first dimension is the one along memory.
+  bool isFortranOrder() const { return isFortranOrder_; }
+
 private:
   Status error(const std::string &expected) const {
     return Status::invalidArgument("expected " + expected +
@@ -89,9 +87,10 @@ private:
     }
     if (key == "fortran_order") {
       seen_ |= 2;
-      if (accept("False"))
+      isFortranOrder_ = accept("True");
+      if (isFortranOrder_ || accept("False"))
         return Status::ok();
-      return error("fortran_order False");
+      return error("fortran_order True or False");
     }
     if (key == "shape") {
       seen_ |= 4;
@@ -123,10 +122,23 @@ private:
   std::string_view text_;
   size_t at_ = 0;
   int seen_ = 0;
+  bool isFortranOrder_ = false;
 };
 
+/// What ml_dtypes' bfloat16 is called in a file. Its other types of 2 bytes are
+/// none that a spec has.
+bool isBF16(const std::string &dtype) {
+  return dtype == "<V2" || dtype == "|V2";
+}
+
+/// Integers of 2 bytes: as a view of a 16-bit float, its bits.
+bool isWord16(const std::string &dtype) {
+  return dtype == "<u2" || dtype == "<i2";
+}
+
 size_t itemSize(const std::string &dtype) {
-  for (const char *known : {"<f2", "<f4", "<f8", "<i4", "<i8", "|b1", "|u1"})
+  for (const char *known : {"<f2", "<f4", "<f8", "<V2", "|V2", "<u2", "<i2",
+                            "<i4", "<i8", "|b1", "|u1"})
     if (dtype == known)
       return known[2] - '0';
   return 0;
@@ -151,6 +163,12 @@ int64_t NpyArray::count() const {
 double NpyArray::load(int64_t index) const {
   if (dtype == "<f2")
     return decode16(loadAs<uint16_t>(data, index), kF16);
+  if (isBF16(dtype))
+    return decode16(loadAs<uint16_t>(data, index), kBF16);
+  if (dtype == "<u2")
+    return loadAs<uint16_t>(data, index);
+  if (dtype == "<i2")
+    return loadAs<int16_t>(data, index);
   if (dtype == "<f4")
     return loadAs<float>(data, index);
   if (dtype == "<f8")
@@ -186,18 +204,43 @@ static Status splitFile(const std::string &content, std::string_view &header,
   return Status::ok();
 }
 
+/// The same elements with the last dimension along memory.
+static std::string toRowMajor(const std::string &data,
+                              const std::vector<int64_t> &shape, size_t item) {
+  std::string result(data.size(), '\0');
+  std::vector<int64_t> strides, at(shape.size());
+  int64_t stride = 1;
+  for (int64_t size : shape) {
+    strides.push_back(stride);
+    stride *= size;
+  }
+  int64_t from = 0;
+  for (size_t to = 0; to < data.size(); to += item) {
+    std::memcpy(&result[to], &data[from * item], item);
+    for (size_t d = shape.size(); d-- > 0;) {
+      from += strides[d];
+      if (++at[d] < shape[d])
+        break;
+      from -= strides[d] * shape[d];
+      at[d] = 0;
+    }
+  }
+  return result;
+}
+
 Expected<NpyArray> parseNpy(std::string content) {
   std::string_view header;
   size_t dataStart = 0;
   if (Status status = splitFile(content, header, dataStart); !status.isOk())
     return status;
   NpyArray array;
-  if (Status status = HeaderParser(header).parse(array); !status.isOk())
+  HeaderParser parser(header);
+  if (Status status = parser.parse(array); !status.isOk())
     return status;
   size_t item = itemSize(array.dtype);
   if (item == 0)
-    return Status::invalidArgument("expected dtype <f2, <f4, <f8, <i4, <i8, "
-                                   "|b1 or |u1, but got '" +
+    return Status::invalidArgument("expected dtype <f2, <f4, <f8, <V2 (bf16), "
+                                   "<u2, <i2, <i4, <i8, |b1 or |u1, but got '" +
                                    array.dtype + "'");
   int64_t bytes = static_cast<int64_t>(item);
   bool overflow = false;
@@ -209,7 +252,8 @@ Expected<NpyArray> parseNpy(std::string content) {
         "expected " + (overflow ? "fewer" : std::to_string(bytes)) +
         " bytes of data, but got " + std::to_string(got));
   content.erase(0, dataStart);
-  array.data = std::move(content);
+  array.data = parser.isFortranOrder() ? toRowMajor(content, array.shape, item)
+                                       : std::move(content);
   return array;
 }
 
@@ -221,6 +265,31 @@ Expected<NpyArray> readNpy(const std::string &path) {
   if (!array)
     return Status::invalidArgument(path + ": " + array.status().message());
   return array;
+}
+
+Status storeNpy(const NpyArray &array, HostTensor &tensor) {
+  bool isHalf =
+      tensor.element == ElementType::F16 || tensor.element == ElementType::BF16;
+  bool isInteger =
+      tensor.element == ElementType::I32 || tensor.element == ElementType::U8;
+  if (tensor.data.empty())
+    return Status::ok();
+  // Bits are taken as they are, NaN included.
+  bool isSame =
+      isHalf && (isWord16(array.dtype) ||
+                 (isBF16(array.dtype) && tensor.element == ElementType::BF16));
+  if (isSame) {
+    std::memcpy(tensor.data.data(), array.data.data(), tensor.data.size());
+    return Status::ok();
+  }
+  if (isWord16(array.dtype) && !isInteger)
+    return Status::invalidArgument("--in: expected " + tensor.name +
+                                   " in a type of floating-point " +
+                                   "numbers, but got '" + array.dtype +
+                                   "', the bits of a number of 16 bits");
+  for (int64_t i = 0; i < tensor.count(); ++i)
+    tensor.store(i, array.load(i));
+  return Status::ok();
 }
 
 static std::string makeHeader(const std::string &dtype,
@@ -239,38 +308,7 @@ static std::string makeHeader(const std::string &dtype,
   return header + text;
 }
 
-static bool writeAll(FILE *file, const std::string &content) {
-  bool isOk = file && std::fwrite(content.data(), 1, content.size(), file) ==
-                          content.size();
-  // Some devices tell of a full disk only here.
-  if (file)
-    isOk &= std::fclose(file) == 0;
-  return isOk;
-}
-
-/// All of the file appears or nothing; what is no regular file, like a pipe or
-/// /dev/null, is written to and stays what it is.
-static Status writeWhole(const std::string &path, const std::string &content) {
-  struct stat info;
-  bool isSpecial = stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) &&
-                   !S_ISDIR(info.st_mode);
-  std::string temporary = path + "." + std::to_string(getpid()) + ".tmp";
-  const std::string &target = isSpecial ? path : temporary;
-  errno = 0;
-  FILE *file = std::fopen(target.c_str(), isSpecial ? "wb" : "wbx");
-  bool isOk = writeAll(file, content);
-  if (isOk && !isSpecial)
-    isOk = std::rename(temporary.c_str(), path.c_str()) == 0;
-  if (isOk)
-    return Status::ok();
-  std::string reason = std::strerror(errno);
-  if (file && !isSpecial)
-    std::remove(temporary.c_str());
-  return Status::invalidArgument(
-      path + ": expected a file that can be written, but got '" + reason + "'");
-}
-
-Status writeNpy(const std::string &path, const HostTensor &tensor) {
+std::string printNpy(const HostTensor &tensor) {
   bool isWord = tensor.element == ElementType::I32;
   bool isByte = tensor.element == ElementType::U8;
   bool isDouble = tensor.element == ElementType::F64;
@@ -294,7 +332,7 @@ Status writeNpy(const std::string &path, const HostTensor &tensor) {
     content.append(reinterpret_cast<const char *>(tensor.data.data()),
                    tensor.data.size());
   }
-  return writeWhole(path, content);
+  return content;
 }
 
 } // namespace attnc

@@ -9,6 +9,7 @@
 
 #include "runtime/Json.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -27,10 +28,34 @@ std::map<std::string, int64_t> Problem::names() const {
           {"num_kv_heads", kvHeads}};
 }
 
+KeyInterval Problem::visibleKeys(int64_t row) const {
+  KeyInterval visible{0, keys};
+  if (intervals) {
+    visible = (*intervals)[row];
+  } else {
+    int64_t offset = mask.bottomRight ? keys - queries : 0;
+    if (mask.left)
+      visible.first = row + offset - *mask.left;
+    if (mask.right)
+      visible.last = row + offset + *mask.right + 1;
+  }
+  visible.first = std::clamp<int64_t>(visible.first, 0, keys);
+  visible.last = std::clamp<int64_t>(visible.last, visible.first, keys);
+  return visible;
+}
+
+int64_t Problem::visiblePairs() const {
+  if (!intervals)
+    return attn::runtime::countVisiblePairs(mask, queries, keys);
+  int64_t pairs = 0;
+  for (int64_t row = 0; row < queries; ++row)
+    pairs += visibleKeys(row).last - visibleKeys(row).first;
+  return pairs;
+}
+
 double Problem::flops() const {
   return 2.0 * static_cast<double>(batch) * static_cast<double>(qoHeads) *
-         static_cast<double>(
-             attn::runtime::countVisiblePairs(mask, queries, keys)) *
+         static_cast<double>(visiblePairs()) *
          static_cast<double>(headDimQk + headDimVo);
 }
 
@@ -44,7 +69,7 @@ static Json lookUp(const Json &root, const std::string &name) {
 }
 
 /// What the reference computes; everything else must be at its default.
-static Status checkCovered(const Json &spec) {
+static Status checkCovered(const Json &spec, bool hasIntervals) {
   static const std::pair<const char *, Json> kOnly[] = {
       {"direction", "forward"}, {"kv.kind", "contiguous"},
       {"kv.seqused", false},    {"mask.tensor", false},
@@ -66,7 +91,9 @@ static Status checkCovered(const Json &spec) {
       {"mask.kind", {"none", "causal", "window"}}};
   for (const auto &[name, among] : kAmong) {
     Json value = lookUp(spec, name);
-    bool isCovered = value.is_null();
+    bool isCovered =
+        value.is_null() || (hasIntervals && std::string(name) == "mask.kind" &&
+                            value == "attribute");
     std::string text;
     for (const Json &choice : among) {
       isCovered |= value == choice;
@@ -116,10 +143,11 @@ static attn::runtime::Band makeBand(const Json &spec) {
   return band;
 }
 
-static Expected<Problem> readProblem(const Json &spec, const Shape &shape) {
+static Expected<Problem> readProblem(const Json &spec, const Shape &shape,
+                                     const FindIntervals &findIntervals) {
   Problem problem;
   for (Status status :
-       {checkCovered(spec),
+       {checkCovered(spec, findIntervals != nullptr),
         resolveLength(spec, "batch", shape, "b", problem.batch),
         resolveLength(spec, "seqlen_q", shape, "sq", problem.queries),
         resolveLength(spec, "seqlen_k", shape, "sk", problem.keys)})
@@ -150,16 +178,24 @@ static Expected<Problem> readProblem(const Json &spec, const Shape &shape) {
   if (Json softcap = lookUp(spec, "softcap"); softcap.is_number())
     problem.softcap = static_cast<float>(softcap.get<double>());
   problem.mask = makeBand(spec);
+  if (lookUp(spec, "mask.kind") == "attribute") {
+    problem.intervals = findIntervals(problem.queries, problem.keys);
+    if (!problem.intervals)
+      return Status::unsupported("mask: expected ends that constants give for "
+                                 "a run, but got " +
+                                 lookUp(spec, "mask.attribute").dump());
+  }
   return problem;
 }
 
-Expected<Problem> makeProblem(const std::string &text, const Shape &shape) {
+Expected<Problem> makeProblem(const std::string &text, const Shape &shape,
+                              const FindIntervals &findIntervals) {
   Expected<Json> spec = parseJson(text, "spec");
   if (!spec)
     return spec.status();
   if (!spec->is_object())
     return Status::invalidArgument("spec: expected an object");
-  return readProblem(*spec, shape);
+  return readProblem(*spec, shape, findIntervals);
 }
 
 std::map<std::string, double> launchScalars(const std::string &text) {

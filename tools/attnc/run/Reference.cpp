@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <type_traits>
 
 namespace attnc {
@@ -22,23 +23,11 @@ namespace {
 /// that is no matrix product. A new mask or bias goes here and nowhere else.
 class Scores {
 public:
-  explicit Scores(const Problem &problem) : problem_(problem) {
-    offset_ = problem.mask.bottomRight ? problem.keys - problem.queries : 0;
-  }
+  explicit Scores(const Problem &problem) : problem_(problem) {}
 
   /// No key outside [first, last) is visible to the row.
-  int64_t first(int64_t row) const {
-    int64_t bound = 0;
-    if (problem_.mask.left)
-      bound = row + offset_ - *problem_.mask.left;
-    return std::clamp<int64_t>(bound, 0, problem_.keys);
-  }
-  int64_t last(int64_t row) const {
-    int64_t bound = problem_.keys;
-    if (problem_.mask.right)
-      bound = row + offset_ + *problem_.mask.right + 1;
-    return std::clamp<int64_t>(bound, first(row), problem_.keys);
-  }
+  int64_t first(int64_t row) const { return problem_.visibleKeys(row).first; }
+  int64_t last(int64_t row) const { return problem_.visibleKeys(row).last; }
 
   /// From <q, k> to what the softmax takes.
   template <typename T>
@@ -53,7 +42,6 @@ public:
 
 private:
   const Problem &problem_;
-  int64_t offset_ = 0;
 };
 
 /// Computes one block in the type T; `round` is applied to scores and weights.
@@ -75,13 +63,21 @@ public:
 
   void run() {
     block_.o.assign(rows_ * problem_.headDimVo, 0);
-    block_.lse.assign(rows_, -std::numeric_limits<double>::infinity());
-    weights_.assign(rows_ * width(), T(0));
     sums_.assign(rows_, 0);
-    multiplyQueriesByKeys();
+    prepareScores();
     for (int64_t r = 0; r < rows_; ++r)
       softmaxRow(r);
     multiplyWeightsByValues();
+  }
+
+  /// LSE alone, with sums in the type S.
+  template <typename S>
+  void runLse() {
+    prepareScores();
+    for (int64_t r = 0; r < rows_; ++r)
+      if (std::optional<T> maximum = scoreRow(r))
+        block_.lse[r] =
+            static_cast<double>(*maximum + std::log(sumRow<S>(r, *maximum)));
   }
 
 private:
@@ -90,6 +86,17 @@ private:
   using Sum = decltype(T() + double());
 
   int64_t width() const { return end_ - begin_; }
+
+  void prepareScores() {
+    block_.lse.assign(rows_, -std::numeric_limits<double>::infinity());
+    weights_.assign(rows_ * width(), T(0));
+    multiplyQueriesByKeys();
+  }
+
+  /// The scores or weights of a row, indexed by key.
+  T *line(int64_t r) { return weights_.data() + r * width() - begin_; }
+  int64_t firstKey(int64_t r) const { return scores_.first(block_.rows[r]); }
+  int64_t lastKey(int64_t r) const { return scores_.last(block_.rows[r]); }
 
   /// One row of a tensor whose rows belong to (batch, position, head).
   void loadRow(const HostTensor &tensor, int64_t head, int64_t position,
@@ -124,29 +131,45 @@ private:
     }
   }
 
-  /// Turns a row of products into weights, in place.
-  void softmaxRow(int64_t r) {
-    int64_t row = block_.rows[r];
-    int64_t first = scores_.first(row), last = scores_.last(row);
-    T *line = weights_.data() + r * width() - begin_; // indexed by key
+  /// Turns a row of products into scores, in place. Returns their maximum, or
+  /// nothing for an empty row: o = 0, lse = -inf.
+  std::optional<T> scoreRow(int64_t r) {
+    T *scores = line(r);
     T maximum = -std::numeric_limits<T>::infinity();
     bool hasNan = false;
-    for (int64_t j = first; j < last; ++j) {
-      line[j] = round_(scores_.transform(line[j]));
-      maximum = std::max(maximum, line[j]);
-      hasNan |= std::isnan(line[j]);
+    for (int64_t j = firstKey(r); j < lastKey(r); ++j) {
+      scores[j] = round_(scores_.transform(scores[j]));
+      maximum = std::max(maximum, scores[j]);
+      hasNan |= std::isnan(scores[j]);
     }
     if (maximum == -std::numeric_limits<T>::infinity() && !hasNan)
-      return; // an empty row: o = 0, lse = -inf
-    Sum sum = 0;
-    for (int64_t j = first; j < last; ++j) {
-      line[j] = std::exp(line[j] - maximum);
-      sum += line[j];
+      return std::nullopt;
+    return maximum;
+  }
+
+  /// Turns a row of scores into exponentials, in place, and adds them up.
+  template <typename S>
+  S sumRow(int64_t r, T maximum) {
+    T *scores = line(r);
+    S sum = 0;
+    for (int64_t j = firstKey(r); j < lastKey(r); ++j) {
+      scores[j] = std::exp(scores[j] - maximum);
+      sum += scores[j];
     }
-    for (int64_t j = first; j < last; ++j)
-      line[j] = round_(static_cast<T>(line[j] / sum));
+    return sum;
+  }
+
+  /// Turns a row of products into weights, in place.
+  void softmaxRow(int64_t r) {
+    std::optional<T> maximum = scoreRow(r);
+    if (!maximum)
+      return;
+    Sum sum = sumRow<Sum>(r, *maximum);
+    T *weights = line(r);
+    for (int64_t j = firstKey(r); j < lastKey(r); ++j)
+      weights[j] = round_(static_cast<T>(weights[j] / sum));
     sums_[r] = sum;
-    block_.lse[r] = static_cast<double>(maximum + std::log(sum));
+    block_.lse[r] = static_cast<double>(*maximum + std::log(sum));
   }
 
   void multiplyWeightsByValues() {
@@ -212,6 +235,28 @@ void computePlain(const Problem &problem, const ReferenceInputs &inputs,
     BlockEvaluator<float, decltype(exact)>(problem, inputs, block, exact).run();
   else
     BlockEvaluator<float, decltype(round)>(problem, inputs, block, round).run();
+}
+
+void computeReferenceLse(const Problem &problem, const ReferenceInputs &inputs,
+                         RowBlock &block) {
+  auto exact = [](auto value) { return value; };
+  if (problem.dtype == "f64")
+    BlockEvaluator<long double, decltype(exact)>(problem, inputs, block, exact)
+        .template runLse<long double>();
+  else
+    BlockEvaluator<double, decltype(exact)>(problem, inputs, block, exact)
+        .template runLse<double>();
+}
+
+void computePlainLse(const Problem &problem, const ReferenceInputs &inputs,
+                     FloatFormat format, RowBlock &block) {
+  auto exact = [](auto value) { return value; };
+  if (format.mantissaBits == kF64.mantissaBits)
+    BlockEvaluator<double, decltype(exact)>(problem, inputs, block, exact)
+        .template runLse<double>();
+  else
+    BlockEvaluator<float, decltype(exact)>(problem, inputs, block, exact)
+        .template runLse<float>();
 }
 
 } // namespace attnc

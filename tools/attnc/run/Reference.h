@@ -48,6 +48,13 @@ void computeReference(const Problem &problem, const ReferenceInputs &inputs,
 void computePlain(const Problem &problem, const ReferenceInputs &inputs,
                   FloatFormat format, RowBlock &block);
 
+/// Fills lse alone, as computeReference does, or plainly in f32; in f64 for
+/// inputs of f64.
+void computeReferenceLse(const Problem &problem, const ReferenceInputs &inputs,
+                         RowBlock &block);
+void computePlainLse(const Problem &problem, const ReferenceInputs &inputs,
+                     FloatFormat format, RowBlock &block);
+
 } // namespace attnc
 
 #endif // ATTN_TOOLS_ATTNC_RUN_REFERENCE_H

@@ -14,8 +14,6 @@
 #include <chrono>
 #include <cstdio>
 #include <ctime>
-#include <filesystem>
-#include <map>
 
 namespace attnc {
 
@@ -60,6 +58,8 @@ private:
   const RunOptions &options_;
   const Manifest &manifest_;
   Tensors tensors_;
+  /// What --out asks for.
+  std::vector<Assignment> out_;
   std::unique_ptr<LaunchSession> session_;
   /// The first run's outputs, where there is a second run.
   std::vector<HostTensor> first_;
@@ -68,25 +68,19 @@ private:
 
 } // namespace
 
-/// One file cannot hold two results.
+/// Reads the flags --out, and finds out whether all of them can be written.
 Status Runner::checkOutputFiles() {
-  std::map<std::filesystem::path, std::string> files;
+  std::vector<NamedFile> outputs, inputs = options_.artifact.sources;
   for (const std::string &text : options_.out) {
     Expected<Assignment> out = parseAssignment(manifest_, "--out", text);
     if (!out)
       return out.status();
-    std::error_code error;
-    std::filesystem::path path =
-        weakly_canonical(std::filesystem::absolute(out->value), error);
-    if (error)
-      path = out->value;
-    auto [it, isNew] = files.emplace(path, text);
-    if (!isNew)
-      return Status::invalidArgument("--out: expected a file for each result, "
-                                     "but got '" +
-                                     it->second + "' and '" + text + "'");
+    outputs.push_back({"--out", out->value});
+    out_.push_back(std::move(*out));
   }
-  return Status::ok();
+  for (const std::string &text : options_.tensors.in)
+    inputs.push_back({"--in", text.substr(text.find('=') + 1)});
+  return checkOutputs(outputs, inputs);
 }
 
 /// What would otherwise be found only after the launch.
@@ -190,15 +184,10 @@ void Runner::compare() {
 }
 
 Status Runner::writeOutputs() {
-  for (const std::string &text : options_.out) {
-    Expected<Assignment> out = parseAssignment(manifest_, "--out", text);
-    if (!out)
-      return out.status();
-    if (Status status = writeNpy(out->value, tensors_.host[out->tensor]);
-        !status.isOk())
-      return status;
-  }
-  return Status::ok();
+  std::vector<OutputFile> files;
+  for (const Assignment &out : out_)
+    files.push_back({out.value, printNpy(tensors_.host[out.tensor])});
+  return writeFiles(files);
 }
 
 Expected<RunResult> Runner::run() {
@@ -240,8 +229,8 @@ int runVerb(const RunOptions &options) {
       return reportError(result.status());
     std::string text = options.json ? printJson(*result, options.stats)
                                     : printText(*result, options.stats);
-    std::fputs(text.c_str(), stdout);
-    return result->isPassed() ? 0 : 1;
+    int code = printReport(text);
+    return result->isPassed() ? code : 1;
   });
 }
 

@@ -10,6 +10,7 @@
 
 #include "tools/attnc/run/Compare.h"
 #include "tools/attnc/run/LaunchSession.h"
+#include "tools/attnc/run/OutputFiles.h"
 #include "tools/attnc/run/Tensors.h"
 
 namespace attnc {
@@ -21,6 +22,8 @@ struct Artifact {
   std::string manifest;
   /// PTX text or a cubin; for `device` what that takes.
   std::string image;
+  /// The files that it comes from, which no result may replace.
+  std::vector<NamedFile> sources;
   /// The only device that can run it; null where the user may choose.
   std::shared_ptr<attn::runtime::Device> device;
 };

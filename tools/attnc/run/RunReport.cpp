@@ -45,8 +45,11 @@ static std::string printO(const Comparison &c) {
 }
 
 static std::string printLse(const Comparison &c) {
-  std::string text =
-      format("lse:     error %.3g, bar %.0e\n", c.lseError, c.lseBar);
+  std::string text = format("lse:     error %.3g, bar ", c.lseError);
+  text +=
+      c.lseBar() > c.lseTolerance
+          ? format("twice %.3g (the same computed plainly)\n", c.plainLseError)
+          : format("%.0e\n", c.lseBar());
   if (c.lseError > 0)
     text += "         worst at " + printPlace(c.worstLse) + "\n";
   if (c.firstLseMismatch)
@@ -71,8 +74,8 @@ static std::string printFailure(const RunResult &result) {
   if (c.lseMismatches > 0)
     add("lse has NaN or infinity where it should not, or not where it should");
   else if (!c.isLseWithinBar())
-    add(format("lse is off by %.3g, but the bar is %.0e", c.lseError,
-               c.lseBar));
+    add(format("lse is off by %.3g, but the bar is %.3g", c.lseError,
+               c.lseBar()));
   if (result.unstableRun)
     add(format("run %lld differs from run 0", (long long)*result.unstableRun));
   return text;
@@ -168,6 +171,7 @@ std::string printJson(const RunResult &result, bool withStatistics) {
                {"o", o}};
   if (c.hasLse) {
     root["lse"] = {{"max_error", c.lseError},
+                   {"bar", c.lseBar()},
                    {"special_mismatches", c.lseMismatches},
                    {"within_bar", c.isLseWithinBar()}};
     if (c.firstLseMismatch)

@@ -26,7 +26,7 @@ Expected<Assignment> parseAssignment(const Manifest &manifest, const char *flag,
   size_t equals = text.find('=');
   std::string name = text.substr(0, equals);
   std::optional<int> tensor = manifest.findTensor(name);
-  if (equals != std::string::npos && tensor)
+  if (equals != std::string::npos && equals + 1 < text.size() && tensor)
     return Assignment{*tensor, text.substr(equals + 1)};
   std::string names;
   for (const TensorSpec &spec : manifest.tensors)
@@ -175,7 +175,8 @@ static Expected<Arrays> readArrays(const Manifest &manifest,
                                      spec.name);
     Expected<NpyArray> array = readNpy(given.value);
     if (!array)
-      return array.status();
+      return Status::invalidArgument("--in: " + spec.name + ": " +
+                                     array.status().message());
     if (array->shape.size() != spec.dims.size())
       return Status::invalidArgument(
           given.value + ": expected " + std::to_string(spec.rank()) +
@@ -243,9 +244,7 @@ static Status fillInput(HostTensor &tensor,
                                    " of shape " + printShape(tensor.sizes) +
                                    ", but got " + printShape(array->shape));
   tensor.isGiven = true;
-  for (int64_t i = 0; i < tensor.count(); ++i)
-    tensor.store(i, array->load(i));
-  return Status::ok();
+  return storeNpy(*array, tensor);
 }
 
 Expected<Tensors> prepareTensors(const Manifest &manifest,
@@ -258,7 +257,7 @@ Expected<Tensors> prepareTensors(const Manifest &manifest,
   if (!arrays)
     return arrays.status();
   inferShape(manifest, *arrays, *shape);
-  Expected<Problem> problem = makeProblem(spec, *shape);
+  Expected<Problem> problem = makeProblem(spec, *shape, options.findIntervals);
   if (!problem)
     return problem.status();
   Tensors tensors;

@@ -27,6 +27,8 @@ struct TensorOptions {
   /// "q=N" in elements.
   std::vector<std::string> offset;
   uint64_t seed = 0;
+  /// Of a mask that no spec can name.
+  FindIntervals findIntervals;
 };
 
 /// One of each list for every tensor of the manifest, in its order. An output

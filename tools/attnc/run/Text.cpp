@@ -9,10 +9,31 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <locale.h>
 
 namespace attnc {
 
+namespace {
+
+/// The C locale for this thread, for a scope.
+class PlainNumbers {
+public:
+  PlainNumbers() : before_(uselocale(plain())) {}
+  ~PlainNumbers() { uselocale(before_); }
+
+private:
+  /// Made once and never freed.
+  static locale_t plain() {
+    static const locale_t locale = newlocale(LC_ALL_MASK, "C", nullptr);
+    return locale;
+  }
+  locale_t before_;
+};
+
+} // namespace
+
 std::string format(const char *pattern, ...) {
+  PlainNumbers scope;
   char text[512];
   va_list arguments;
   va_start(arguments, pattern);

@@ -14,7 +14,8 @@
 
 namespace attnc {
 
-/// At most 511 characters of what printf would print.
+/// At most 511 characters of what printf would print, with a decimal point
+/// whatever the locale.
 __attribute__((format(printf, 1, 2))) std::string format(const char *pattern,
                                                          ...);
 

@@ -7,6 +7,9 @@
 
 #include "tools/attnc/run/Verb.h"
 
+#include "tools/attnc/run/OutputFiles.h"
+#include "tools/attnc/run/Text.h"
+
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -25,6 +28,13 @@ int reportError(const Status &status) {
   std::fflush(stdout);
   std::fprintf(stderr, "error: %s\n", status.message().c_str());
   return static_cast<int>(status.code());
+}
+
+int printReport(const std::string &text) {
+  Status status = writeStandardOutput(text);
+  // Behind a launch this is no mistake in what was asked for.
+  return status.isOk() ? 0
+                       : reportError(Status::launchFailed(status.message()));
 }
 
 namespace {
@@ -54,10 +64,11 @@ private:
     auto limit = std::chrono::duration<double>(std::min(seconds, 1e9));
     if (wake_.wait_for(lock, limit, [this] { return isDone_; }))
       return;
-    std::fprintf(stderr,
-                 "error: expected an end within %g s, but the kernel is still "
-                 "running\n",
-                 seconds);
+    std::string message =
+        format("error: expected an end within %g s, but the kernel is still "
+               "running\n",
+               seconds);
+    std::fputs(message.c_str(), stderr);
     std::fflush(nullptr);
     std::_Exit(static_cast<int>(attn::runtime::StatusCode::LaunchFailed));
   }

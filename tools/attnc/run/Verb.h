@@ -11,11 +11,15 @@
 #include "runtime/Status.h"
 
 #include <functional>
+#include <string>
 
 namespace attnc {
 
 /// Prints "error: ..." to stderr and returns the exit code.
 int reportError(const attn::runtime::Status &status);
+
+/// Prints what a launch came to; the exit code is 1 where that does not arrive.
+int printReport(const std::string &text);
 
 /// Runs the body of a verb: no exception leaves, and after `timeout` seconds
 /// (0 for never) the process ends with exit code 1, since a kernel that hangs

@@ -106,6 +106,11 @@ static int loadArtifact(const Flags &flags, Artifact &artifact) {
   if (!image)
     return reportError(image.status());
   artifact.image = std::move(*image);
+  artifact.sources = {{"--spec", flags.spec}, {"the manifest", flags.manifest}};
+  std::string folder = flags.manifest.substr(0, flags.manifest.rfind('/') + 1);
+  for (const std::string &file : {manifest->ptxFile, manifest->cubinFile})
+    if (!file.empty())
+      artifact.sources.push_back({"the kernel", folder + file});
   return 0;
 }
 
