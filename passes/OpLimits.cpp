@@ -17,11 +17,11 @@ using namespace mlir::attn;
 
 namespace {
 
-/// A tensor of the op by the name that users know, and the number of its map.
+/// A tensor of the op by the name that users know.
 struct Tensor {
   const char *name;
   Value value;
-  unsigned map;
+  AttentionOp::Tensor map;
 };
 
 template <typename T>
@@ -34,12 +34,12 @@ std::string print(T printable) {
 } // namespace
 
 static SmallVector<Tensor> getTensors(AttentionOp op) {
-  SmallVector<Tensor> tensors = {{"q", op.getQuery(), 0},
-                                 {"k", op.getKey(), 1},
-                                 {"v", op.getValue(), 2},
-                                 {"o", op.getOutput(), 3}};
+  SmallVector<Tensor> tensors = {{"q", op.getQuery(), AttentionOp::Query},
+                                 {"k", op.getKey(), AttentionOp::KeyTensor},
+                                 {"v", op.getValue(), AttentionOp::ValueTensor},
+                                 {"o", op.getOutput(), AttentionOp::Output}};
   if (op.getLse())
-    tensors.push_back({"lse", op.getLse(), 4});
+    tensors.push_back({"lse", op.getLse(), AttentionOp::Lse});
   return tensors;
 }
 
@@ -133,7 +133,8 @@ static std::string checkMemory(MemRefType type, std::optional<unsigned> column,
 }
 
 /// The dimension that columns run along; LSE has none.
-static std::optional<unsigned> getColumn(AttentionOp op, unsigned map) {
+static std::optional<unsigned> getColumn(AttentionOp op,
+                                         AttentionOp::Tensor map) {
   for (AttentionOp::Dim dim : {AttentionOp::HeadDimQK, AttentionOp::HeadDimVO})
     if (op.getMap(map).isFunctionOfDim(dim))
       return op.getOperandDim(map, dim);

@@ -54,14 +54,16 @@ static Value startOfGroup(OpBuilder &builder, Location loc, Value row,
   return arith::MulIOp::create(builder, loc, moved, size);
 }
 
-Value IntervalAttr::lower(OpBuilder &builder, Location loc, Value row, Value,
-                          Value) const {
-  return startOfGroup(builder, loc, row, getGroup(), -getBefore());
+Value IntervalAttr::lower(OpBuilder &builder, Location loc,
+                          const mlir::attn::MaskPosition &at,
+                          ValueRange) const {
+  return startOfGroup(builder, loc, at.row, getGroup(), -getBefore());
 }
 
-Value IntervalAttr::upper(OpBuilder &builder, Location loc, Value row, Value,
-                          Value) const {
-  return startOfGroup(builder, loc, row, getGroup(), 1);
+Value IntervalAttr::upper(OpBuilder &builder, Location loc,
+                          const mlir::attn::MaskPosition &at,
+                          ValueRange) const {
+  return startOfGroup(builder, loc, at.row, getGroup(), 1);
 }
 
 extern "C" LLVM_ATTRIBUTE_WEAK DialectPluginLibraryInfo

@@ -59,6 +59,9 @@ private:
   SmallVector<Dim> order(Dim rows, Dim columns);
   DictionaryAttr launchValues();
   mlir::attn::BandMaskInterface mask();
+  unsigned countWidths() const {
+    return (spec.windowLeft >= 0) + (spec.windowRight >= 0);
+  }
   ArrayRef<BlockArgument> addFunction(Location loc, TypeRange arguments);
 
   OpBuilder builder;
@@ -146,16 +149,30 @@ DictionaryAttr ModuleBuilder::launchValues() {
   if (spec.softmaxScale)
     values.push_back(builder.getNamedAttr(
         "softmax_scale", builder.getF64FloatAttr(*spec.softmaxScale)));
+  if (spec.softcap)
+    values.push_back(builder.getNamedAttr(
+        "softcap", builder.getF64FloatAttr(*spec.softcap)));
+  for (auto [name, width] : {std::pair("window_left", spec.windowLeft),
+                             std::pair("window_right", spec.windowRight)})
+    if (width >= 0)
+      values.push_back(
+          builder.getNamedAttr(name, builder.getI64IntegerAttr(width)));
   return builder.getDictionaryAttr(values);
 }
 
 mlir::attn::BandMaskInterface ModuleBuilder::mask() {
-  if (spec.maskKind != MaskKind::Causal)
+  if (spec.maskKind != MaskKind::Causal && spec.maskKind != MaskKind::Window)
     return {};
-  return mlir::attn::CausalAttr::get(builder.getContext(),
-                                     *spec.maskAlignment == Alignment::TopLeft
-                                         ? mlir::attn::Alignment::TopLeft
-                                         : mlir::attn::Alignment::BottomRight);
+  // Without an alignment both lengths are pinned to one.
+  bool isTopLeft =
+      spec.maskAlignment.value_or(Alignment::TopLeft) == Alignment::TopLeft;
+  auto alignment = isTopLeft ? mlir::attn::Alignment::TopLeft
+                             : mlir::attn::Alignment::BottomRight;
+  if (spec.maskKind == MaskKind::Causal)
+    return mlir::attn::CausalAttr::get(builder.getContext(), alignment);
+  return mlir::attn::WindowAttr::get(builder.getContext(), alignment,
+                                     spec.windowLeft >= 0,
+                                     spec.windowRight >= 0);
 }
 
 /// Leaves the builder at the start of a body that only lacks the op.
@@ -194,29 +211,34 @@ void ModuleBuilder::build() {
   SmallVector<Type> types;
   for (auto [map, element] : llvm::zip_equal(maps, elements))
     types.push_back(memrefType(map, element));
-  types.push_back(softmax);
+  size_t numTensors = types.size();
+  types.append(spec.softcap ? 2 : 1, softmax);
+  types.append(countWidths(), builder.getIndexType());
 
   Location loc = builder.getUnknownLoc();
-  ArrayRef<BlockArgument> arguments = addFunction(loc, types);
-  SmallVector<Value> outs(arguments.begin() + 3, arguments.end() - 1);
-  AttentionOp::create(builder, loc, TypeRange(), arguments[0], arguments[1],
-                      arguments[2], arguments.back(), outs,
-                      builder.getAffineMapArrayAttr(maps), mask(),
-                      mlir::attn::ScheduleAttr());
+  ValueRange arguments = addFunction(loc, types);
+  ValueRange outs = arguments.slice(3, numTensors - 3);
+  ValueRange scalars = arguments.drop_front(numTensors);
+  AttentionOp::create(
+      builder, loc, TypeRange(), arguments[0], arguments[1], arguments[2],
+      scalars[0], outs, spec.softcap ? scalars[1] : Value(),
+      scalars.take_back(countWidths()), /*bias=*/Value(), /*sinks=*/Value(),
+      /*cu_seqlens=*/ValueRange(), /*seqused=*/Value(),
+      /*captures=*/ValueRange(), builder.getAffineMapArrayAttr(maps), mask(),
+      mlir::attn::ScheduleAttr());
 }
 
 /// The map of each operand that has one.
 static DenseMap<unsigned, AffineMap> mapsByOperand(AttentionOp op) {
-  DenseMap<unsigned, AffineMap> maps;
-  unsigned number = 0;
-  auto add = [&](OpOperand &operand) {
-    maps[operand.getOperandNumber()] = op.getMap(number++);
-  };
-  add(op.getQueryMutable());
-  add(op.getKeyMutable());
-  add(op.getValueMutable());
+  SmallVector<OpOperand *> operands = {
+      &op.getQueryMutable(), &op.getKeyMutable(), &op.getValueMutable()};
   for (OpOperand &out : op.getOutsMutable())
-    add(out);
+    operands.push_back(&out);
+  for (OpOperand &bias : op.getBiasMutable())
+    operands.push_back(&bias);
+  DenseMap<unsigned, AffineMap> maps;
+  for (auto [operand, tensor] : llvm::zip_equal(operands, op.getTensors()))
+    maps[operand->getOperandNumber()] = op.getMap(tensor);
   return maps;
 }
 

@@ -79,8 +79,9 @@ private:
 /// not say.
 static bool isSetBesideOp(const Field &field) {
   return field.name == "target" || field.name == "softmax_scale" ||
-         field.name == "num_qo_heads" || field.name == "num_kv_heads" ||
-         field.name == "deterministic";
+         field.name == "softcap" || field.name == "mask.window_left" ||
+         field.name == "mask.window_right" || field.name == "num_qo_heads" ||
+         field.name == "num_kv_heads" || field.name == "deterministic";
 }
 
 bool ProblemReader::hasFlag(StringRef name) const {

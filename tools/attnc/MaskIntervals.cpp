@@ -67,8 +67,10 @@ std::optional<KeyInterval> MaskEvaluator::evaluate(int64_t row) {
   Block block;
   builder.setInsertionPointToEnd(&block);
   Value position = index(row), seqlenQ = index(queries), seqlenK = index(keys);
-  Value lower = mask.lower(builder, loc, position, seqlenQ, seqlenK);
-  Value upper = mask.upper(builder, loc, position, seqlenQ, seqlenK);
+  // The same for all batches and heads, as far as a reference can tell.
+  mlir::attn::MaskPosition at{position, index(0), index(0), seqlenQ, seqlenK};
+  Value lower = mask.lower(builder, loc, at, {});
+  Value upper = mask.upper(builder, loc, at, {});
   KeyInterval interval{0, keys};
   for (auto [end, value] :
        {std::pair(&interval.first, lower), std::pair(&interval.last, upper)}) {
@@ -85,7 +87,8 @@ std::optional<KeyInterval> MaskEvaluator::evaluate(int64_t row) {
 
 FindIntervals findIntervals(mlir::attn::AttentionOp op) {
   BandMaskInterface mask = op.getMaskAttr();
-  if (!mask)
+  // What a launch gives the mask is no number here.
+  if (!mask || !op.getMaskOperands().empty())
     return nullptr;
   return [mask](int64_t queries,
                 int64_t keys) -> std::optional<std::vector<KeyInterval>> {

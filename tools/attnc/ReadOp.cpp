@@ -34,8 +34,7 @@ public:
 
 private:
   using Dim = AttentionOp::Dim;
-  /// A tensor of the op and the number of its map.
-  using Tensor = std::pair<Value, unsigned>;
+  using Tensor = AttentionOp::Tensor;
 
   void checkFunction();
   void checkArguments();
@@ -46,6 +45,8 @@ private:
   void readSizes();
   void readHeads(ArrayRef<Tensor> querySide, ArrayRef<Tensor> keySide);
   void readMask();
+  void readGroups();
+  void readWidths();
   void readScale();
   void readTarget();
   void readLaunchValues();
@@ -145,13 +146,14 @@ std::optional<Layout> OpReader::readLayout(AffineMap map) {
 }
 
 void OpReader::readLayouts() {
-  std::optional<Layout> layout = readLayout(op.getQueryMap());
+  using A = AttentionOp;
+  std::optional<Layout> layout = readLayout(op.getMap(A::Query));
   bool alike = layout.has_value();
-  for (AffineMap map : {op.getKeyMap(), op.getValueMap(), op.getOutputMap()})
-    alike = alike && readLayout(map) == layout;
+  for (Tensor tensor : {A::KeyTensor, A::ValueTensor, A::Output})
+    alike = alike && readLayout(op.getMap(tensor)) == layout;
   if (op.getLse())
-    alike = alike && op.getOperandDim(4, AttentionOp::Batch) == 0 &&
-            op.getOperandDim(4, AttentionOp::Head) == 1;
+    alike = alike && op.getOperandDim(A::Lse, A::Batch) == 0 &&
+            op.getOperandDim(A::Lse, A::Head) == 1;
   if (!alike) {
     unsupported.push_back("layout: maps other than bshd or bhsd for query, "
                           "key, value and O, with (b, h, m) for LSE, are not "
@@ -167,11 +169,11 @@ void OpReader::readLayouts() {
 
 /// Any tensor may be the one that knows.
 std::optional<int64_t> OpReader::extent(ArrayRef<Tensor> tensors, Dim dim) {
-  for (auto [value, map] : tensors) {
-    if (!op.getMap(map).isFunctionOfDim(dim))
+  for (Tensor tensor : tensors) {
+    if (!op.getMap(tensor).isFunctionOfDim(dim))
       continue;
-    int64_t size = cast<ShapedType>(value.getType())
-                       .getDimSize(op.getOperandDim(map, dim));
+    int64_t size = cast<ShapedType>(op.getTensor(tensor).getType())
+                       .getDimSize(op.getOperandDim(tensor, dim));
     if (ShapedType::isStatic(size))
       return size;
   }
@@ -179,10 +181,11 @@ std::optional<int64_t> OpReader::extent(ArrayRef<Tensor> tensors, Dim dim) {
 }
 
 void OpReader::readSizes() {
-  SmallVector<Tensor> querySide = {{op.getQuery(), 0}};
-  for (auto [number, out] : llvm::enumerate(op.getOuts()))
-    querySide.push_back({out, 3 + number});
-  SmallVector<Tensor> keySide = {{op.getKey(), 1}, {op.getValue(), 2}};
+  SmallVector<Tensor> querySide = {AttentionOp::Query, AttentionOp::Output};
+  if (op.getLse())
+    querySide.push_back(AttentionOp::Lse);
+  SmallVector<Tensor> keySide = {AttentionOp::KeyTensor,
+                                 AttentionOp::ValueTensor};
   SmallVector<Tensor> all = querySide;
   llvm::append_range(all, keySide);
 
@@ -215,24 +218,62 @@ void OpReader::readHeads(ArrayRef<Tensor> querySide, ArrayRef<Tensor> keySide) {
 
 /// Any mask compiles; a spec, and what is derived from one, has names for some.
 void OpReader::readMask() {
-  if (!op.getModification().empty())
-    unsupported.push_back("score_mod: a region is not implemented yet");
   auto mask = op.getMaskAttr();
-  if (!mask)
-    return;
-  auto causal = llvm::dyn_cast<mlir::attn::CausalAttr>(mask);
-  if (!causal) {
+  auto align = [&](MaskKind kind, mlir::attn::Alignment alignment) {
+    spec.maskKind = kind;
+    spec.maskAlignment = alignment == mlir::attn::Alignment::TopLeft
+                             ? Alignment::TopLeft
+                             : Alignment::BottomRight;
+  };
+  if (auto causal = llvm::dyn_cast_if_present<mlir::attn::CausalAttr>(mask))
+    align(MaskKind::Causal, causal.getAlignment());
+  else if (auto window =
+               llvm::dyn_cast_if_present<mlir::attn::WindowAttr>(mask))
+    align(MaskKind::Window, window.getAlignment());
+  else if (mask)
     result.mask = print(mask);
+}
+
+/// Groups of operands and regions that no pass lowers yet.
+void OpReader::readGroups() {
+  auto refuse = [&](const char *name, bool isThere) {
+    if (isThere)
+      unsupported.push_back(std::string(name) + " is not implemented yet");
+  };
+  refuse("score_mod: a region", !op.getScoreMod().empty());
+  refuse("mask_mod: a region", !op.getMaskMod().empty());
+  refuse("bias: tensor", op.getBias() != nullptr);
+  refuse("sinks: a sink per head", op.getSinks() != nullptr);
+  refuse("layout: thd", !op.getCuSeqlens().empty());
+  refuse("kv.seqused: used lengths", op.getSeqused() != nullptr);
+}
+
+/// A width that the module does not say is given by a flag.
+void OpReader::readWidths() {
+  auto window =
+      llvm::dyn_cast_if_present<mlir::attn::WindowAttr>(op.getMaskAttr());
+  if (!window)
     return;
-  }
-  spec.maskKind = MaskKind::Causal;
-  spec.maskAlignment = causal.getAlignment() == mlir::attn::Alignment::TopLeft
-                           ? Alignment::TopLeft
-                           : Alignment::BottomRight;
+  auto widths = op.getMaskOperands();
+  auto read = [&](bool isThere, int64_t &width) {
+    if (!isThere)
+      return;
+    IntegerAttr constant;
+    width = matchPattern(widths.front(), m_Constant(&constant))
+                ? constant.getInt()
+                : 0;
+    widths = widths.drop_front();
+  };
+  read(window.getLeft(), spec.windowLeft);
+  read(window.getRight(), spec.windowRight);
 }
 
 void OpReader::readScale() {
   FloatAttr constant;
+  if (Value softcap = op.getSoftcap())
+    spec.softcap = matchPattern(softcap, m_Constant(&constant))
+                       ? constant.getValueAsDouble()
+                       : 1.0;
   if (matchPattern(op.getScale(), m_Constant(&constant)))
     spec.softmaxScale = constant.getValueAsDouble();
   else if (!isa<BlockArgument>(op.getScale()))
@@ -277,10 +318,17 @@ void OpReader::readLaunchValues() {
       spec.numQOHeads = integer.getInt();
     else if (name == "softmax_scale" && number)
       spec.softmaxScale = number.getValueAsDouble();
+    else if (name == "softcap" && number && op.getSoftcap())
+      spec.softcap = number.getValueAsDouble();
+    else if (name == "window_left" && integer)
+      spec.windowLeft = integer.getInt();
+    else if (name == "window_right" && integer)
+      spec.windowRight = integer.getInt();
     else
       errors.push_back(kLaunchAttr.str() +
-                       ": expected num_qo_heads, num_kv_heads or "
-                       "softmax_scale with a number, but got '" +
+                       ": expected num_qo_heads, num_kv_heads, softmax_scale, "
+                       "softcap, window_left or window_right with a number, "
+                       "but got '" +
                        name.str() + "'");
   }
   // One count gives the other.
@@ -301,6 +349,8 @@ void OpReader::read() {
   readLayouts();
   readSizes();
   readMask();
+  readGroups();
+  readWidths();
   readScale();
   readTarget();
   readLaunchValues();

@@ -61,9 +61,7 @@ Errors listUnsupported(const Spec &spec) {
   unless(spec.direction == Direction::Forward, "direction: backward");
   unless(spec.headDimQK <= 256, "head_dim_qk: 576 with head_dim_vo 512");
   unless(spec.layout != Layout::THD, "layout: thd");
-  unless(!spec.softcap, "softcap: a cap on the scores");
-  unless(spec.maskKind != MaskKind::Window &&
-             spec.maskKind != MaskKind::PrefixLM,
+  unless(spec.maskKind != MaskKind::PrefixLM,
          "mask.kind: " + std::string(toString(spec.maskKind)));
   unless(!spec.maskTensor, "mask.tensor: a mask tensor");
   unless(spec.bias == Bias::None, "bias: " + std::string(toString(spec.bias)));
