@@ -37,9 +37,11 @@ ScheduleQuery ScheduleQuery::get(AttentionOp op, StringRef target) {
       getElementTypeOrSelf(op.getQuery()).getIntOrFloatBitWidth();
   query.headDimQK = op.getHeadDimQK();
   query.headDimVO = op.getHeadDimVO();
-  query.isMasked = static_cast<bool>(op.getMaskAttr());
+  BandMaskInterface mask = op.getMaskAttr();
+  query.isMasked = mask && mask.hasUnevenTiles();
   auto key = cast<ShapedType>(op.getKey().getType());
-  int64_t keys = key.getDimSize(op.getOperandDim(1, AttentionOp::Key));
+  int64_t keys = key.getDimSize(
+      op.getOperandDim(AttentionOp::KeyTensor, AttentionOp::Key));
   if (!ShapedType::isDynamic(keys))
     query.seqlenK = keys;
   return query;

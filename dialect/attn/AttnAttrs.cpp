@@ -111,6 +111,11 @@ SmallVector<std::string> WindowAttr::getOperandNames(size_t) const {
   return names;
 }
 
+bool WindowAttr::dependsOnRow() const { return getLeft() || getRight(); }
+
+/// Between two ends that move alike lie as many keys for every row.
+bool WindowAttr::hasUnevenTiles() const { return getLeft() != getRight(); }
+
 /// `<bottom_right, left, right>`
 Attribute WindowAttr::parse(AsmParser &parser, Type) {
   StringRef alignment;

@@ -45,7 +45,8 @@ def Attn_CausalAttr : Attn_Attr<"Causal", "causal", [
 }
 
 def Attn_WindowAttr : Attn_Attr<"Window", "window", [
-    DeclareAttrInterfaceMethods<Attn_BandMaskInterface, ["verifyOperands", "getOperandNames"]>]> {
+    DeclareAttrInterfaceMethods<Attn_BandMaskInterface, [
+      "verifyOperands", "getOperandNames", "dependsOnRow", "hasUnevenTiles"]>]> {
   let summary = "a query sees the keys near its own position";
   let description = [{
     Query row `i` sees key `j` if and only if

@@ -61,9 +61,14 @@ def Attn_BandMaskInterface : AttrInterface<"BandMaskInterface"> {
         return names;
       }]>,
     InterfaceMethod<
-      "whether an end differs between rows, so that tiles do in length",
+      "whether rows may see different keys",
       "bool", "dependsOnRow", (ins), /*methodBody=*/"",
       /*defaultImplementation=*/"return true;">,
+    InterfaceMethod<
+      "whether rows far from each other see different numbers of keys, so that "
+      "query tiles differ in how long they take",
+      "bool", "hasUnevenTiles", (ins), /*methodBody=*/"",
+      /*defaultImplementation=*/"return $_attr.dependsOnRow();">,
   ];
 }
 

@@ -10,14 +10,15 @@ import json
 SPEC_KEYS = set(
     """version direction target dtype dtype_o num_qo_heads num_kv_heads head_dim_qk
     head_dim_vo layout batch seqlen_q seqlen_k softmax_scale mask.kind
-    mask.alignment lse deterministic num_splits bias sinks kv.kind kv.seqused""".split()
+    mask.alignment mask.window_left mask.window_right softcap lse deterministic
+    num_splits bias sinks kv.kind kv.seqused""".split()
 )
 PLAIN_VALUES = {
     "direction": ["forward"],
     "dtype": ["f16", "bf16", "f32", "f64"],
     "dtype_o": ["f16", "bf16", "f32", "f64"],
     "layout": ["bshd", "bhsd"],
-    "mask.kind": ["none", "causal"],
+    "mask.kind": ["none", "causal", "window"],
     "bias": ["none"],
     "sinks": [False],
     "kv.kind": ["contiguous"],

@@ -229,6 +229,45 @@ class Generator:
         }
         return {"spec": spec, "shape": shape, "inputs": inputs}
 
+    def window(self):
+        """Any ends, often near a tile's edge, and NaN where no row looks."""
+        r = self.random
+        widths = [-1, 0, 1, 15, 16, 31, 63, 64, 79, 80, 127, 128, 2**31 - 1]
+        left, right = r.choice(widths), r.choice(widths)
+        mask = {"kind": "window", "alignment": r.choice(["top_left", "bottom_right"])}
+        # What is not written is unbounded, as -1 is.
+        mask.update({"window_left": left} if left >= 0 or r.random() < 0.5 else {})
+        mask.update({"window_right": right} if right >= 0 or r.random() < 0.5 else {})
+        spec = self.spec(lse=True, mask=mask)
+        shape = self.shape(spec)
+        inputs = {}
+        shift = shape["sk"] - shape["sq"] if mask["alignment"] == "bottom_right" else 0
+        if right >= 0 and r.random() < 0.5:
+            # Keys behind the window of every row.
+            inputs["set"] = _set("kv", f"j > {shape['sq'] - 1 + shift + right}", "nan")
+        return {"spec": spec, "shape": shape, "inputs": inputs}
+
+    def window_nan(self):
+        """NaN that some rows of a tile see and others do not, at both ends."""
+        r = self.random
+        left, right = r.randint(0, 70), r.randint(0, 70)
+        mask = {"kind": "window", "alignment": "top_left"}
+        mask.update(window_left=left, window_right=right)
+        spec = self.spec(lse=True, mask=mask)
+        n = r.randint(2, 200)
+        shape = self.shape(spec, sq=n, sk=n)
+        bad = r.randrange(shape["sk"])
+        inputs = {"set": _set("v", f"j == {bad}", r.choice(["nan", "inf"]))}
+        return {"spec": spec, "shape": shape, "inputs": inputs}
+
+    def softcap(self):
+        """From caps that no score reaches to those that all do."""
+        r = self.random
+        spec = self.spec(lse=True, softcap=r.choice([0.5, 5.0, 30.0, 50.0, 1000.0]))
+        shape = self.shape(spec)
+        inputs = {"scale_inputs": {"q": r.choice([0.25, 1, 8])}}
+        return {"spec": spec, "shape": shape, "inputs": inputs}
+
     def determinism(self):
         spec = self.spec()
         inputs = {"perturb": "a new order of warps each run"}
@@ -291,6 +330,9 @@ class Generator:
         "large-scores": large_scores,
         "ties": ties,
         "rising-scores": rising_scores,
+        "window": window,
+        "window-nan": window_nan,
+        "softcap": softcap,
         "determinism": determinism,
         "hang": trip_counts,
         "spec-format": spec_format,
@@ -315,7 +357,7 @@ def _first_seeing_row(spec, shape):
     mask = spec.get("mask")
     if shape["sk"] == 0:
         return shape["sq"]
-    if not mask or mask["alignment"] == "top_left":
+    if not mask or mask["kind"] != "causal" or mask["alignment"] == "top_left":
         return 0
     return min(shape["sq"], max(0, shape["sq"] - shape["sk"]))
 

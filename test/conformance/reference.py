@@ -29,10 +29,25 @@ class Reference:
 def visible_keys(case, sq, sk):
     """bool (sq, sk)."""
     i, j = np.ogrid[0:sq, 0:sk]
-    if case.setting("mask.kind") == "causal":
-        bottom_right = case.setting("mask.alignment") == "bottom_right"
-        return j <= i + (sk - sq if bottom_right else 0)
-    return np.broadcast_to(True, (sq, sk))
+    kind = case.setting("mask.kind")
+    bottom_right = case.setting("mask.alignment") == "bottom_right"
+    diagonal = i + (sk - sq if bottom_right else 0)
+    if kind == "causal":
+        return j <= diagonal
+    visible = np.broadcast_to(True, (sq, sk))
+    if kind == "window":
+        # In Python's integers: a width may be the largest that 32 bits hold.
+        left = case.setting("mask.window_left")
+        right = case.setting("mask.window_right")
+        if left is not None and left >= 0:
+            visible = visible & (j >= diagonal - left)
+        if right is not None and right >= 0:
+            visible = visible & (j <= diagonal + right)
+    return visible
+
+
+def cap(softcap, scores):
+    return scores if softcap is None else softcap * np.tanh(scores / softcap)
 
 
 def compute(case, q, k, v):
@@ -40,7 +55,6 @@ def compute(case, q, k, v):
     sk = k.shape[2]
     group = heads // k.shape[1]
     mask = visible_keys(case, sq, sk)
-    dtype = case.setting("dtype")
     o = np.empty((b, heads, sq, v.shape[3]))
     plain = np.empty_like(o)
     o_scale = np.empty_like(o)
@@ -52,21 +66,26 @@ def compute(case, q, k, v):
         for start in range(0, sq, step):
             rows = np.s_[n, :, start : start + step]
             part = _block(
-                q[rows], keys, values, mask[start : start + step], case.scale, dtype
+                case, q[rows], keys, values, mask[start : start + step]
             )
             o[rows], lse[rows], plain[rows], o_scale[rows] = part
     bar = _bar(case, o, plain, o_scale)
     return Reference(o, lse, lse_bar(case, lse), bar, o_scale)
 
 
-def _block(q, k, v, mask, scale, dtype):
+def _block(case, q, k, v, mask):
+    scale, dtype, softcap = case.scale, case.setting("dtype"), case.setting("softcap")
     if dtype == "f64":
         q, k, v = (array.astype(np.longdouble) for array in (q, k, v))
     with np.errstate(all="ignore"):
-        scores = np.where(mask, scale * (q @ k.transpose(0, 2, 1)), -np.inf)
+        scores = cap(softcap, scale * (q @ k.transpose(0, 2, 1)))
+        scores = np.where(mask, scores, -np.inf)
         p, lse = _softmax(scores)
         low_scores = round_to(dtype, _matmul32(q, k.transpose(0, 2, 1)))
-        low_scores = np.where(mask, round_to(dtype, scale * low_scores), -np.inf)
+        low_scores = round_to(dtype, scale * low_scores)
+        if softcap is not None:
+            low_scores = round_to(dtype, cap(softcap, low_scores))
+        low_scores = np.where(mask, low_scores, -np.inf)
         low_p = round_to(dtype, _softmax(low_scores)[0])
         o = _weighted_sum(p, v, mask)
         plain = round_to(dtype, _matmul32(low_p, np.where(np.isfinite(v), v, 0)))
