@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// for { l = l * a + sum(p) }; use(l)
-//   ->  for { l = l * a + sum(p) {attn_gpu.partial} }; use(attn_gpu.row_sum l)
+// tile_loop carries(sum l) { rescale(l) + sum(p) }; use(l)
+//   ->  tile_loop carries(partial_sum l) { rescale(l) + partial_sum(p) };
+//       use(row_sum l)
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +17,6 @@
 #include "dialect/attn_gpu/AttnGPUDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SetVector.h"
@@ -31,71 +31,98 @@ using namespace mlir::attn;
 
 namespace {
 
-/// Follows the values that would become partial, from the reductions on.
-class PartialSums {
+/// The sum that a loop carries, and how an iteration goes on with it.
+class CarriedSum {
 public:
-  explicit PartialSums(ArrayRef<vector::MultiDimReductionOp> reductions) {
-    for (vector::MultiDimReductionOp op : reductions)
-      add(op.getResult());
-    for (size_t i = 0; i < values.size(); ++i)
-      for (OpOperand &use : values[i].getUses())
-        follow(use);
-  }
+  CarriedSum(TileLoopOp loop, unsigned number) : loop(loop), number(number) {}
 
-  /// Whether everything summed up is partial, and only whole values leave.
-  bool isConsistent() const;
-  /// Uses that need the whole sum.
-  ArrayRef<OpOperand *> getSinks() const { return sinks; }
+  /// Finds what becomes partial; says what is in the way, if anything.
+  std::optional<StringRef> match();
+  void defer();
 
 private:
-  void add(Value value) { values.insert(value); }
-  void follow(OpOperand &use);
-  bool isPartialOrZero(Value value) const {
-    return values.contains(value) || matchPattern(value, m_AnyZeroFloat());
-  }
+  bool follow(Value value);
+  bool leavesLoop(OpOperand &use);
 
+  TileLoopOp loop;
+  unsigned number;
   llvm::SetVector<Value> values;
-  SmallVector<OpOperand *> sinks;
+  SmallVector<vector::MultiDimReductionOp> reductions;
 };
 
 } // namespace
 
-void PartialSums::follow(OpOperand &use) {
-  Operation *user = use.getOwner();
-  if (isa<arith::AddFOp, arith::MulFOp>(user))
-    return add(user->getResult(0));
-  if (auto loop = dyn_cast<scf::ForOp>(user)) {
-    add(loop.getTiedLoopRegionIterArg(&use));
-    return add(loop.getTiedLoopResult(&use));
-  }
-  auto loop = dyn_cast<scf::ForOp>(user->getParentOp());
-  if (isa<scf::YieldOp>(user) && loop) {
-    add(loop.getRegionIterArg(use.getOperandNumber()));
-    return add(loop.getResult(use.getOperandNumber()));
-  }
-  sinks.push_back(&use);
+/// Whether `value` is linear in sums of rows, and all that is, carried or 0.
+bool CarriedSum::follow(Value value) {
+  if (matchPattern(value, m_AnyZeroFloat()))
+    return true;
+  values.insert(value);
+  if (value == loop.getRegionIterArgs()[number])
+    return true;
+  if (auto sum = value.getDefiningOp<arith::AddFOp>())
+    return follow(sum.getLhs()) && follow(sum.getRhs());
+  if (auto rescale = value.getDefiningOp<RescaleOp>())
+    return follow(rescale.getSums()[cast<OpResult>(value).getResultNumber()]);
+  auto reduction = value.getDefiningOp<vector::MultiDimReductionOp>();
+  if (!reduction || reduction.getKind() != vector::CombiningKind::ADD ||
+      reduction.getReductionMask() != SmallVector<bool>{false, true})
+    return false;
+  reductions.push_back(reduction);
+  return follow(reduction.getAcc());
 }
 
-bool PartialSums::isConsistent() const {
-  for (Value value : values) {
-    if (auto sum = value.getDefiningOp<arith::AddFOp>())
-      if (!isPartialOrZero(sum.getLhs()) || !isPartialOrZero(sum.getRhs()))
-        return false;
-    if (auto product = value.getDefiningOp<arith::MulFOp>())
-      if (values.contains(product.getLhs()) ==
-          values.contains(product.getRhs()))
-        return false;
-    if (auto result = dyn_cast<OpResult>(value))
-      if (auto loop = dyn_cast<scf::ForOp>(result.getOwner()))
-        if (!isPartialOrZero(loop.getInitArgs()[result.getResultNumber()]) ||
-            !isPartialOrZero(loop.getYieldedValues()[result.getResultNumber()]))
-          return false;
+/// Whether `use` is of a partial value, by something that must not know it.
+bool CarriedSum::leavesLoop(OpOperand &use) {
+  Operation *user = use.getOwner();
+  if (user == loop.getYield())
+    return use.getOperandNumber() != number;
+  if (auto rescale = dyn_cast<RescaleOp>(user)) {
+    unsigned sum = use.getOperandNumber();
+    return sum >= rescale.getSums().size() ||
+           !values.contains(rescale.getResult(sum));
   }
-  // A sum that is used whole where it is still being carried gains nothing.
-  return llvm::all_of(sinks, [](OpOperand *sink) {
-    auto result = dyn_cast<OpResult>(sink->get());
-    return result && isa<scf::ForOp>(result.getOwner());
-  });
+  return user->getNumResults() != 1 || !values.contains(user->getResult(0));
+}
+
+std::optional<StringRef> CarriedSum::match() {
+  if (!cast<VectorType>(loop.getInits()[number].getType())
+           .getElementType()
+           .isF32())
+    return "expected a sum in f32";
+  if (!matchPattern(loop.getInits()[number], m_AnyZeroFloat()))
+    return "expected a sum from 0 on";
+  values.insert(loop.getRegionIterArgs()[number]);
+  if (!follow(loop.getYield().getOperand(number)) || reductions.empty())
+    return "expected sums of rows, added up and rescaled";
+  for (Value value : values)
+    if (llvm::any_of(value.getUses(),
+                     [&](OpOperand &use) { return leavesLoop(use); }))
+      return "expected a sum that is used only behind the loop";
+  return std::nullopt;
+}
+
+void CarriedSum::defer() {
+  OpBuilder builder(loop.getContext());
+  for (vector::MultiDimReductionOp op : reductions) {
+    builder.setInsertionPoint(op);
+    Value sum = attn_gpu::PartialSumOp::create(builder, op.getLoc(),
+                                               op.getType(), op.getSource());
+    if (!matchPattern(op.getAcc(), m_AnyZeroFloat()))
+      sum = arith::AddFOp::create(builder, op.getLoc(), op.getAcc(), sum);
+    op.getResult().replaceAllUsesWith(sum);
+    op.erase();
+  }
+  SmallVector<Attribute> roles(loop.getRoles().getValue());
+  roles[number] =
+      CarriedRoleAttr::get(loop.getContext(), CarriedRole::PartialSum);
+  loop.setRolesAttr(builder.getArrayAttr(roles));
+  Value result = loop.getResult(number);
+  if (result.use_empty())
+    return;
+  builder.setInsertionPointAfter(loop);
+  auto whole = attn_gpu::RowSumOp::create(builder, loop.getLoc(),
+                                          result.getType(), result);
+  result.replaceAllUsesExcept(whole, whole);
 }
 
 namespace {
@@ -103,31 +130,16 @@ namespace {
 struct AttnDeferRowSums
     : attn::impl::AttnDeferRowSumsPassBase<AttnDeferRowSums> {
   void runOnOperation() override {
-    SmallVector<vector::MultiDimReductionOp> reductions;
-    getOperation().walk([&](vector::MultiDimReductionOp op) {
-      auto type = dyn_cast<VectorType>(op.getType());
-      if (op.getKind() == vector::CombiningKind::ADD && type &&
-          type.getElementType().isF32() &&
-          op.getReductionMask() == SmallVector<bool>{false, true} &&
-          matchPattern(op.getAcc(), m_AnyZeroFloat()))
-        reductions.push_back(op);
+    getOperation().walk([](TileLoopOp loop) {
+      std::optional<unsigned> number = loop.findCarried(CarriedRole::Sum);
+      if (!number)
+        return;
+      CarriedSum sum(loop, *number);
+      if (std::optional<StringRef> reason = sum.match())
+        loop.emitRemark("row sums are not deferred: ") << *reason;
+      else
+        sum.defer();
     });
-    PartialSums sums(reductions);
-    if (reductions.empty() || !sums.isConsistent())
-      return;
-    OpBuilder builder(&getContext());
-    for (vector::MultiDimReductionOp op : reductions)
-      op->setAttr(attn_gpu::kPartialAttr, builder.getUnitAttr());
-    llvm::DenseMap<Value, Value> whole;
-    for (OpOperand *sink : sums.getSinks()) {
-      Value &sum = whole[sink->get()];
-      if (!sum) {
-        builder.setInsertionPointAfterValue(sink->get());
-        sum = attn_gpu::RowSumOp::create(builder, sink->getOwner()->getLoc(),
-                                         sink->get().getType(), sink->get());
-      }
-      sink->set(sum);
-    }
   }
 };
 

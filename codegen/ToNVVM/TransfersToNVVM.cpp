@@ -51,6 +51,12 @@ public:
                                       ValueRange{offset});
     if (column == 0)
       return start;
+    if (columnStride) {
+      Value distance =
+          LLVM::MulOp::create(b, columnStride, createI64(b, column));
+      return LLVM::GEPOp::create(b, base.getType(), elementType, start,
+                                 ValueRange{distance});
+    }
     return LLVM::GEPOp::create(
         b, base.getType(), elementType, start,
         ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(column)});
@@ -105,6 +111,8 @@ private:
   /// Elements from the base to the coordinates that are the same for all
   /// elements of the vector; and what the first column adds.
   Value fixedOffset, columnOffset;
+  /// Elements between columns; null if they follow each other.
+  Value columnStride;
 };
 
 /// Where the thread's own coordinate is `origin` + `own`.
@@ -137,7 +145,8 @@ std::optional<Window> Window::get(ImplicitLocOpBuilder &b, OpTy op,
     return std::nullopt;
 
   MemRefParts parts = takeApart(b, type, memref);
-  if (columnDim && parts.constantStrides[*columnDim] != 1)
+  bool hasUnitColumns = !columnDim || parts.constantStrides[*columnDim] == 1;
+  if (isa<vector::TransferWriteOp>(op) && !hasUnitColumns)
     return std::nullopt;
   SmallVector<bool> inBounds = op.getInBoundsValues();
   Window window(b);
@@ -158,6 +167,11 @@ std::optional<Window> Window::get(ImplicitLocOpBuilder &b, OpTy op,
       window.firstColumn = addOwn(b, index, kernel.firstColumn);
       window.columnOffset =
           LLVM::ZExtOp::create(b, b.getI64Type(), window.firstColumn);
+      if (!hasUnitColumns) {
+        window.columnStride = parts.strides[dim];
+        window.columnOffset =
+            LLVM::MulOp::create(b, window.columnOffset, window.columnStride);
+      }
       continue;
     }
     Value wide = LLVM::ZExtOp::create(b, b.getI64Type(), index);

@@ -233,6 +233,37 @@ Value combineQuad(ImplicitLocOpBuilder &b, CombiningKind kind, Value value) {
   return value;
 }
 
+/// Pairs of neighbours, then pairs of pairs: short chains.
+Value combineTree(ImplicitLocOpBuilder &b, CombiningKind kind,
+                  SmallVector<Value> values) {
+  while (values.size() > 1) {
+    SmallVector<Value> next;
+    for (size_t i = 0; i + 1 < values.size(); i += 2) {
+      Value value = combine(b, kind, values[i], values[i + 1]);
+      if (!value)
+        return {};
+      next.push_back(value);
+    }
+    if (values.size() % 2 != 0)
+      next.push_back(values.back());
+    values = std::move(next);
+  }
+  return values.front();
+}
+
+/// What the thread holds of each row of a fragment, combined.
+SmallVector<Value> combineInThread(ImplicitLocOpBuilder &b, CombiningKind kind,
+                                   const FragmentLayout &layout,
+                                   ValueRange elements, size_t numRows) {
+  SmallVector<SmallVector<Value>> rows(numRows);
+  for (auto [i, value] : llvm::enumerate(elements))
+    rows[layout.getRowElement(i)].push_back(value);
+  SmallVector<Value> result;
+  for (ArrayRef<Value> values : rows)
+    result.push_back(combineTree(b, kind, llvm::to_vector(values)));
+  return result;
+}
+
 /// multi_reduction along rows -> a tree in the thread, then over its quad
 struct MultiReductionPattern : ThreadPattern<vector::MultiDimReductionOp> {
   using ThreadPattern::ThreadPattern;
@@ -245,45 +276,38 @@ struct MultiReductionPattern : ThreadPattern<vector::MultiDimReductionOp> {
         op.getReductionDims() != ArrayRef<int64_t>{1} ||
         !op.getSourceVectorType().getElementType().isF32())
       return rewriter.notifyMatchFailure(op, "not along rows of f32");
-    bool isPartial = op->hasAttr(kPartialAttr);
-    if (isPartial && op.getKind() != CombiningKind::ADD)
-      return rewriter.notifyMatchFailure(op, "only sums may stay partial");
 
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     ValueRange accumulator = adaptor.getAcc();
-    SmallVector<SmallVector<Value>> rows(accumulator.size());
-    for (auto [i, value] : llvm::enumerate(adaptor.getSource()))
-      rows[layout->getRowElement(i)].push_back(value);
-    SmallVector<Value> result;
-    for (auto [row, values] : llvm::enumerate(rows)) {
-      Value value = combineTree(b, op.getKind(), values);
-      if (!value)
-        return rewriter.notifyMatchFailure(op, "kind is not supported");
-      if (!isPartial)
-        value = combineQuad(b, op.getKind(), value);
-      result.push_back(combine(b, op.getKind(), accumulator[row], value));
-    }
+    SmallVector<Value> result = combineInThread(
+        b, op.getKind(), *layout, adaptor.getSource(), accumulator.size());
+    if (!result.front())
+      return rewriter.notifyMatchFailure(op, "kind is not supported");
+    for (auto [value, initial] : llvm::zip(result, accumulator))
+      value = combine(b, op.getKind(), initial,
+                      combineQuad(b, op.getKind(), value));
     replaceByRegisters(rewriter, op, result);
     return success();
   }
+};
 
-private:
-  /// Pairs of neighbours, then pairs of pairs: short chains.
-  static Value combineTree(ImplicitLocOpBuilder &b, CombiningKind kind,
-                           SmallVector<Value> values) {
-    while (values.size() > 1) {
-      SmallVector<Value> next;
-      for (size_t i = 0; i + 1 < values.size(); i += 2) {
-        Value value = combine(b, kind, values[i], values[i + 1]);
-        if (!value)
-          return {};
-        next.push_back(value);
-      }
-      if (values.size() % 2 != 0)
-        next.push_back(values.back());
-      values = std::move(next);
-    }
-    return values.front();
+/// partial_sum -> a tree in the thread
+struct PartialSumPattern : ThreadPattern<PartialSumOp> {
+  using ThreadPattern::ThreadPattern;
+
+  LogicalResult
+  matchAndRewrite(PartialSumOp op, Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    auto layout = getConverter().getLayout(op.getSource().getType());
+    auto rows = getConverter().getLayout(op.getResult().getType());
+    if (!layout || layout->getKind() != Kind::Fragment || !rows)
+      return rewriter.notifyMatchFailure(op, "source has no thread form");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    replaceByRegisters(rewriter, op,
+                       combineInThread(b, CombiningKind::ADD, *layout,
+                                       adaptor.getSource(),
+                                       rows->getNumElements()));
+    return success();
   }
 };
 
@@ -309,6 +333,6 @@ void mlir::attn_gpu::populateVectorPatterns(
     RewritePatternSet &patterns, const ThreadTypeConverter &converter,
     const Kernel &kernel) {
   patterns.add<StepPattern, ShapeCastPattern, BroadcastPattern, MaskBandPattern,
-               MultiReductionPattern, RowSumPattern>(converter, kernel,
-                                                     patterns.getContext());
+               MultiReductionPattern, PartialSumPattern, RowSumPattern>(
+      converter, kernel, patterns.getContext());
 }

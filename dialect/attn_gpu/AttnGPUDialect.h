@@ -39,10 +39,6 @@ inline constexpr llvm::StringLiteral kWarpsPerWorkerAttr =
 /// argument that it describes.
 inline constexpr llvm::StringLiteral kMapOfAttr = "attn_gpu.map_of";
 
-/// Discardable attribute of a `vector.multi_reduction <add>`: sum what each
-/// thread holds and leave the rest to `attn_gpu.row_sum`.
-inline constexpr llvm::StringLiteral kPartialAttr = "attn_gpu.partial";
-
 /// Discardable attribute of a lowered kernel: bytes of dynamic shared memory.
 inline constexpr llvm::StringLiteral kSharedBytesAttr = "attn_gpu.shared_bytes";
 

@@ -53,6 +53,15 @@ LogicalResult SpecializeOp::verify() {
   return success();
 }
 
+LogicalResult PartialSumOp::verify() {
+  int64_t rows = getSource().getType().getDimSize(0);
+  int64_t entries = getResult().getType().getDimSize(0);
+  if (entries != rows)
+    return emitOpError() << "(C1) expected one entry per row of the source, "
+                         << rows << ", but got " << entries;
+  return success();
+}
+
 LogicalResult ChannelOp::verify() {
   // channel_c1
   if (!isa<FunctionOpInterface>((*this)->getParentOp()))

@@ -99,17 +99,43 @@ def AttnGPU_WarpBarrierOp : AttnGPU_Op<"warp_barrier", [
   let assemblyFormat = "attr-dict";
 }
 
+def AttnGPU_PartialSumOp : AttnGPU_Op<"partial_sum", [Pure]> {
+  let summary = "add up what each thread holds of a row";
+  let description = [{
+    A loop that accumulates a row sum need not exchange it in every iteration:
+    it may add up each thread's part, and the parts meet behind it in
+    `attn_gpu.row_sum`.
+
+    The result breaks the rule that a row's threads agree. It may only be scaled
+    by values on which they do agree, be added to other partial sums, be carried
+    by `attn.tile_loop` in the role `partial_sum`, end in `attn_gpu.row_sum`, or
+    be asked for something that one thread of a row is enough for, by
+    `attn_gpu.warp_any`.
+
+    Constraints: (C1) the result has one entry per row of the source.
+
+    Created by `attn-defer-row-sums` and `attn-guard-hidden-values`.
+
+    ```mlir
+    %sum = attn_gpu.partial_sum %p : vector<64x80xf32> -> vector<64xf32>
+    ```
+  }];
+  let arguments = (ins VectorOfRankAndType<[2], [F32]>:$source);
+  let results = (outs VectorOfRankAndType<[1], [F32]>:$result);
+  let assemblyFormat = [{
+    $source attr-dict `:` type($source) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
 def AttnGPU_RowSumOp : AttnGPU_Op<"row_sum", [
     SameOperandsAndResultType, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "add up the parts of row sums that a row's threads hold";
   let description = [{
-    A `vector.multi_reduction <add>` with the unit attribute `attn_gpu.partial`
-    only sums what each thread holds of a row, so that a loop that accumulates a
-    row sum need not exchange it in every trip. Such a vector breaks the rule
-    that a row's threads agree; it may only be scaled by values on which they
-    do agree, be accumulated further, and end in this op.
+    Makes what `attn_gpu.partial_sum` began one value per row again, on which
+    its threads agree. All threads of the warp must be converged.
 
-    All threads of the warp must be converged.
+    Created by `attn-defer-row-sums` and `attn-guard-hidden-values`.
 
     ```mlir
     %sum = attn_gpu.row_sum %partial : vector<64xf32>
