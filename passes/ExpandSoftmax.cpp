@@ -17,6 +17,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 namespace mlir::attn {
@@ -56,7 +57,12 @@ static void expand(SoftmaxWeightsOp op) {
 static void expand(RescaleOp op) {
   OpBuilder builder(op);
   Location loc = op.getLoc();
+  // In front of a branch around it, where the weights need the same shift.
+  auto branch = dyn_cast<scf::IfOp>(op->getParentOp());
+  if (branch && branch->getBlock() == op.getTo().getParentBlock())
+    builder.setInsertionPoint(branch);
   Value shift = createShift(builder, loc, op.getTo(), op.getFactor());
+  builder.setInsertionPoint(op);
   Value factor = vector::BroadcastOp::create(
       builder, loc, op.getFrom().getType(), op.getFactor());
   Value power;

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// m' = max(m, s)                     n = max(m, s)
-// a = exp2(m * c - m' * c)           any = warp_any((n - m) * c > t)
-// sums * a                     ->    m' = any ? n : m
-//                                    if (any) sums * exp2(m * c - m' * c)
+// m' = max(m, s)                    n = max(m, s)
+// rescale sums from m to m'   ->    any = warp_any((n - m) * c > t)
+//                                   m' = any ? n : m
+//                                   if (any) rescale sums from m to m'
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,10 +19,8 @@
 #include "dialect/attn_gpu/AttnGPUDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/IRMapping.h"
 
 namespace mlir::attn {
 #define GEN_PASS_DEF_ATTNRESCALELAZILYPASS
@@ -32,137 +30,62 @@ namespace mlir::attn {
 using namespace mlir;
 using namespace mlir::attn;
 
-namespace {
-
-/// The rescaling of one iteration of an online softmax.
-struct Rescaling {
-  vector::MultiDimReductionOp newMaximum;
-  BlockArgument oldMaximum;
-  /// exp2(fma(oldMaximum, factor, shift)), and the products with it.
-  math::Exp2Op scale;
-  Value factor;
-  SmallVector<arith::MulFOp> products;
-  /// The ops that stretch the scale over columns.
-  SmallVector<Operation *> broadcasts;
-};
-
-} // namespace
-
-/// Collects the products with `value` or a broadcast of it. The other factor
-/// must be there before the decision.
-static bool collectProducts(Value value, Rescaling &found) {
-  for (Operation *user : value.getUsers()) {
-    if (auto product = dyn_cast<arith::MulFOp>(user)) {
-      Value sum =
-          product.getLhs() == value ? product.getRhs() : product.getLhs();
-      if (!isa<BlockArgument>(sum) ||
-          product->getBlock() != found.scale->getBlock())
-        return false;
-      found.products.push_back(product);
-      continue;
-    }
-    if (!isa<vector::ShapeCastOp, vector::BroadcastOp>(user))
-      return false;
-    found.broadcasts.push_back(user);
-    if (!collectProducts(user->getResult(0), found))
-      return false;
-  }
-  return true;
-}
-
-/// Whether `factor` comes from outside of `loop`, apart from a broadcast.
-static bool isKnownBefore(Value factor, scf::ForOp loop) {
-  if (auto broadcast = factor.getDefiningOp<vector::BroadcastOp>())
-    factor = broadcast.getSource();
-  return loop.isDefinedOutsideOfLoop(factor);
-}
-
-static std::optional<Rescaling> matchRescaling(scf::ForOp loop) {
-  Rescaling found;
-  for (auto op : loop.getBody()->getOps<vector::MultiDimReductionOp>()) {
-    auto old = dyn_cast<BlockArgument>(op.getAcc());
-    if (op.getKind() == vector::CombiningKind::MAXNUMF && old &&
-        old.getOwner() == loop.getBody()) {
-      found.newMaximum = op;
-      found.oldMaximum = old;
-    }
-  }
-  if (!found.newMaximum)
-    return std::nullopt;
-  for (auto op : loop.getBody()->getOps<math::Exp2Op>()) {
-    auto power = op.getOperand().getDefiningOp<math::FmaOp>();
-    if (!power || power.getA() != found.oldMaximum)
-      continue;
-    found.scale = op;
-    found.factor = power.getB();
-    found.products.clear();
-    found.broadcasts.clear();
-    if (!isKnownBefore(found.factor, loop))
-      continue;
-    if (collectProducts(op.getResult(), found) && !found.products.empty())
-      return found;
-  }
+/// What keeps the rescaling of a loop that carries the references from being
+/// put off, if anything; `rescale` is set where it is found.
+static std::optional<StringRef> match(TileLoopOp loop, RescaleOp &rescale) {
+  std::optional<unsigned> maximum = loop.findCarried(CarriedRole::Maximum);
+  auto rescalings = llvm::to_vector(loop.getBody()->getOps<RescaleOp>());
+  if (!maximum || rescalings.size() != 1)
+    return "expected a maximum and one attn.rescale";
+  rescale = rescalings.front();
+  if (rescale.getFrom() != loop.getRegionIterArgs()[*maximum] ||
+      rescale.getTo() != loop.getYield().getOperand(*maximum))
+    return "expected sums that go from the maximum before to the one after";
+  Operation *decided = rescale.getTo().getDefiningOp();
+  if (!decided || decided->getBlock() != loop.getBody() ||
+      !decided->isBeforeInBlock(rescale))
+    return "expected a maximum that an iteration computes";
+  if (!loop.isDefinedOutsideOfLoop(rescale.getFactor()))
+    return "expected a factor that the loop does not change";
   return std::nullopt;
 }
 
 /// Decides for the warp and makes everybody use the maximum that it keeps.
-static Value createDecision(Rescaling &found, int64_t threshold) {
-  vector::MultiDimReductionOp maximum = found.newMaximum;
-  OpBuilder builder(maximum->getContext());
-  builder.setInsertionPointAfter(maximum);
-  Location loc = maximum.getLoc();
-  Value fresh = maximum.getResult();
-  Value growth = arith::SubFOp::create(builder, loc, fresh, found.oldMaximum);
-  // A broadcast may stand further down.
-  Value factor = found.factor;
-  if (auto broadcast = factor.getDefiningOp<vector::BroadcastOp>())
-    factor = builder.clone(*broadcast)->getResult(0);
-  Value inBits = arith::MulFOp::create(builder, loc, growth, factor);
-  Value tooMuch = arith::CmpFOp::create(
-      builder, loc, arith::CmpFPredicate::OGT, inBits,
-      createSplat(builder, loc, cast<VectorType>(fresh.getType()), threshold));
+static Value createDecision(RescaleOp rescale, int64_t threshold) {
+  OpBuilder builder(rescale.getContext());
+  Value fresh = rescale.getTo(), old = rescale.getFrom();
+  builder.setInsertionPointAfterValue(fresh);
+  Location loc = fresh.getLoc();
+  auto type = cast<VectorType>(fresh.getType());
+  Value growth = arith::SubFOp::create(builder, loc, fresh, old);
+  Value inBits = arith::MulFOp::create(
+      builder, loc, growth,
+      vector::BroadcastOp::create(builder, loc, type, rescale.getFactor()));
+  Value tooMuch =
+      arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, inBits,
+                            createSplat(builder, loc, type, threshold));
   Value any =
       attn_gpu::WarpAnyOp::create(builder, loc, builder.getI1Type(), tooMuch);
-  auto kept =
-      arith::SelectOp::create(builder, loc, any, fresh, found.oldMaximum);
+  auto kept = arith::SelectOp::create(builder, loc, any, fresh, old);
   fresh.replaceUsesWithIf(kept, [&](OpOperand &use) {
     return use.getOwner() != growth.getDefiningOp() && use.getOwner() != kept;
   });
   return any;
 }
 
-/// Puts the products behind the decision.
-static void guardProducts(Rescaling &found, Value any) {
-  OpBuilder builder(found.scale);
-  Location loc = found.scale.getLoc();
-  SmallVector<Value> sums;
-  SmallVector<Type> types;
-  for (arith::MulFOp product : found.products) {
-    Value left = product.getLhs();
-    sums.push_back(isa<BlockArgument>(left) ? left : product.getRhs());
-    types.push_back(product.getType());
-  }
-  auto guard = scf::IfOp::create(builder, loc, types, any,
-                                 /*withElseRegion=*/true);
-  builder.setInsertionPointToEnd(&guard.getElseRegion().front());
-  scf::YieldOp::create(builder, loc, sums);
-  builder.setInsertionPointToEnd(&guard.getThenRegion().front());
-  IRMapping mapping;
-  builder.clone(*found.scale, mapping);
-  for (Operation *op : found.broadcasts)
-    builder.clone(*op, mapping);
-  SmallVector<Value> scaled;
-  for (arith::MulFOp product : found.products)
-    scaled.push_back(builder.clone(*product, mapping)->getResult(0));
-  scf::YieldOp::create(builder, loc, scaled);
-
-  for (auto [product, result] : llvm::zip(found.products, guard.getResults())) {
-    product.replaceAllUsesWith(result);
-    product.erase();
-  }
-  for (Operation *op : llvm::reverse(found.broadcasts))
-    op->erase();
-  found.scale.erase();
+/// Puts the rescaling behind the decision.
+static void putUnder(RescaleOp rescale, Value any) {
+  OpBuilder builder(rescale);
+  Location loc = rescale.getLoc();
+  auto branch = scf::IfOp::create(builder, loc, rescale.getResultTypes(), any,
+                                  /*withElseRegion=*/true);
+  OpBuilder nested = branch.getElseBodyBuilder();
+  scf::YieldOp::create(nested, loc, rescale.getSums());
+  rescale.replaceAllUsesWith(branch.getResults());
+  nested = branch.getThenBodyBuilder();
+  rescale->moveBefore(branch.thenBlock(), branch.thenBlock()->end());
+  nested.setInsertionPointToEnd(branch.thenBlock());
+  scf::YieldOp::create(nested, loc, rescale.getResults());
 }
 
 namespace {
@@ -173,14 +96,16 @@ struct AttnRescaleLazily
     auto schedule = getOperation()->getAttrOfType<ScheduleAttr>(kScheduleAttr);
     if (!schedule || schedule.getRescaleThreshold() == 0)
       return;
-    SmallVector<Rescaling> rescalings;
-    getOperation().walk([&](scf::ForOp loop) {
-      if (std::optional<Rescaling> found = matchRescaling(loop))
-        rescalings.push_back(*found);
+    getOperation().walk([&](TileLoopOp loop) {
+      if (!loop.findCarried(CarriedRole::Accumulator))
+        return;
+      RescaleOp rescale;
+      if (std::optional<StringRef> reason = match(loop, rescale))
+        loop.emitRemark("not rescaled lazily: ") << *reason;
+      else
+        putUnder(rescale,
+                 createDecision(rescale, schedule.getRescaleThreshold()));
     });
-    for (Rescaling &found : rescalings)
-      guardProducts(found,
-                    createDecision(found, schedule.getRescaleThreshold()));
   }
 };
 
