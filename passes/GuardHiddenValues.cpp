@@ -10,24 +10,25 @@
 // must not see reach it. So:
 //
 //   write all rows
-//   hurt[r] = an accumulator of r is not finite, and its sum of weights is a
-//             number
-//   if (any row is hurt)
+//   bad[r] = an accumulator of r is not finite, and its sum of weights is a
+//            number
+//   if (any row is bad)
 //     for some columns at a time
 //       if (a value of a partly hidden tile is not finite)
-//         for key j, while a hurt row is not all NaN
-//           a[r] += visible(r, j) ? p[r][j] * v[j] : nothing
-//         write hurt rows once more
+//         for a block of keys, while a bad row that sees one is not all NaN
+//           p = the weights of all rows, from the slice that computed them
+//           for key j of the block
+//             a[r] += visible(r, j) ? p[r][j] * v[j] : nothing
+//         write bad rows once more
 //
 // which goes key by key, on vector units, and touches only visible values. It
-// runs where V has NaN or infinity near the diagonal of a mask, and costs
-// everybody else one addition per accumulator and query tile. Few columns at a
-// time and a loop around them, since nobody waits for this code but the
-// assembler; behind the write, since no register is free before.
+// runs where V has NaN or infinity near the edge of a mask, and costs everybody
+// else one addition per accumulator and query tile. It stands behind the write,
+// since no register is free before.
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/MaskedKeyLoops.h"
+#include "passes/KeyBlock.h"
 #include "passes/Passes.h"
 #include "passes/RowVectors.h"
 
@@ -41,9 +42,10 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
-#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <cmath>
+#include <numeric>
 
 namespace mlir::attn {
 #define GEN_PASS_DEF_ATTNGUARDHIDDENVALUESPASS
@@ -53,33 +55,44 @@ namespace mlir::attn {
 using namespace mlir;
 using namespace mlir::attn;
 
-/// Columns of Q that the recomputation multiplies at a time: few, for it runs
-/// where all registers are taken.
-static constexpr int64_t kChunk = 16;
-/// Columns of the result that it computes at a time. Each time, all scores are
-/// computed anew.
-static constexpr int64_t kColumns = 16;
-/// Keys after which it asks whether there is anything left to compute.
-static constexpr int64_t kKeys = 64;
+/// Keys whose weights are computed at a time, by all threads of a warp.
+static constexpr int64_t kKeys = 16;
+/// Accumulators of a thread. Each time that columns are left over, all weights
+/// are computed anew; beyond so many, threads of a few registers spill.
+static constexpr int64_t kAccumulators = 64;
+static constexpr int64_t kThreadsPerWarp = 32;
+/// Columns of a fragment come in units of this.
+static constexpr int64_t kColumnUnit = 8;
 
 namespace {
+
+/// What becomes of the accumulators behind the loop.
+struct AccumulatorOutput {
+  /// Elementwise ops, from the accumulators on, each on the one before.
+  SmallVector<Operation *> ops;
+  vector::TransferWriteOp write;
+};
+
+/// A loop of which values must be kept out.
+struct GuardedLoop {
+  TileLoopOp loop;
+  /// The product of the weights with a tile of values.
+  vector::ContractionOp product;
+  vector::TransferReadOp value;
+  AccumulatorOutput output;
+
+  Value getCarried(CarriedRole role) {
+    std::optional<unsigned> number = loop.findCarried(role);
+    return number ? loop.getResult(*number) : Value();
+  }
+};
 
 /// Writes the recomputation behind the write.
 class Guard {
 public:
-  /// `loops` are the masked ones of a chain that ends with `last`.
-  Guard(ArrayRef<MaskedKeyLoop> loops, scf::ForOp last,
-        AccumulatorOutput &output)
-      : loops(loops), found(loops.front()), last(last), output(output),
-        builder(last.getContext()), loc(last.getLoc()),
-        f32(builder.getF32Type()) {
-    auto type = cast<VectorType>(last.getResult(found.accumulator).getType());
-    rows = type.getDimSize(0);
-    columns = type.getDimSize(1);
-    partType = VectorType::get({rows, std::min(columns, kColumns)}, f32);
-  }
+  Guard(GuardedLoop &found, int64_t warps);
 
-  void build();
+  LogicalResult build();
 
 private:
   Value index(int64_t value) {
@@ -95,126 +108,134 @@ private:
   Value compare(arith::CmpFPredicate predicate, Value a, Value b) {
     return arith::CmpFOp::create(builder, loc, predicate, a, b);
   }
+  Value add(Value a, Value b) {
+    return builder.createOrFold<arith::AddIOp>(loc, a, b);
+  }
+  Value sub(Value a, Value b) {
+    return builder.createOrFold<arith::SubIOp>(loc, a, b);
+  }
   /// One value per row, for each column computed at a time.
   Value overColumns(Value row) {
     return broadcastRows(builder, loc, row, partType.getDimSize(1));
   }
   bool columnsAreInside() { return columns % partType.getDimSize(1) == 0; }
-  Value read(vector::TransferReadOp like, Value position, Value column,
-             VectorType type, bool isInside);
   Value readValue(Value key, Value column);
-  Value sumColumns(Value accumulators);
-  Value findRowSum();
-  Value findHurt();
+  Value sumOfThread(Value fragment);
+  Value findSum();
+  Value findBad();
+  Value findRepairs(Value isBad);
   Value anyOf(Value condition);
-  Value getNumKeys();
+  void enterIf(Value condition);
   Value loopOver(Value first, Value end, int64_t step, Value init,
                  llvm::function_ref<Value(Value number, Value carried)> body);
-  std::pair<Value, Value> getKeys(MaskedKeyLoop masked, Value numKeys);
-  Value findCause(Value column, Value numKeys);
-  Value scoreOf(Value key);
-  Value isVisible(Value key);
-  Value addKey(Value key, Value column, Value sums, Value shift);
-  Value isOpen(Value sums, Value isHurt);
-  Value sumKeys(Value column, Value numKeys, Value shift, Value isHurt);
-  void writeHurt(Value column, Value sums, Value isHurt);
+  std::pair<Value, Value> getKeys(unsigned segment);
+  Value findCause(Value column);
+  Value isOpen(Value sums);
+  Value getWeights(KeyBlock &block, Value visible);
+  Value addKey(Value weights, Value number, Value key, Value column,
+               Value sums);
+  Value addBlock(Value first, Value column, Value sums);
+  void writeRepairs(Value column, Value sums);
 
-  ArrayRef<MaskedKeyLoop> loops;
-  MaskedKeyLoop found;
-  scf::ForOp last;
-  AccumulatorOutput &output;
+  GuardedLoop &found;
+  TileLoopOp loop;
   OpBuilder builder;
   Location loc;
   Type f32;
-  int64_t rows, columns;
+  int64_t rows, columns, keys;
   /// Accumulators of the recomputation.
   VectorType partType;
+  /// Keys of the tensors, and the rows to repair.
+  Value numKeys, repairs;
+  bool isBlocked = false;
 };
 
 } // namespace
 
-/// The dimension of the memref that result `number` of a transfer's map names.
-template <typename OpTy>
-static unsigned getDim(OpTy transfer, unsigned number) {
-  AffineMap map = transfer.getPermutationMap();
-  return cast<AffineDimExpr>(map.getResult(number)).getPosition();
+/// The columns of `columns` that are computed at a time, in equal parts.
+static int64_t getPartColumns(int64_t rows, int64_t columns, int64_t warps) {
+  int64_t most = kAccumulators * kThreadsPerWarp * warps / rows;
+  most = std::max(most / kColumnUnit, int64_t{1}) * kColumnUnit;
+  int64_t parts = llvm::divideCeilSigned(columns, most);
+  int64_t units = llvm::divideCeilSigned(columns, parts * kColumnUnit);
+  return units * kColumnUnit;
 }
 
-/// `value`, which pure ops compute in `loop`, in the trip that starts at
-/// `start`.
-static Value cloneForTrip(OpBuilder &builder, Value value, scf::ForOp loop,
-                          Value start) {
-  if (value == loop.getInductionVar())
-    return start;
-  Operation *op = value.getDefiningOp();
-  if (!op || !loop->isProperAncestor(op))
-    return value;
-  IRMapping mapping;
-  for (Value operand : op->getOperands())
-    mapping.map(operand, cloneForTrip(builder, operand, loop, start));
-  return builder.clone(*op, mapping)
-      ->getResult(cast<OpResult>(value).getResultNumber());
-}
-
-/// Elements in f32 from where `like` reads, with its row and its column
-/// replaced by these.
-Value Guard::read(vector::TransferReadOp like, Value position, Value column,
-                  VectorType type, bool isInside) {
-  SmallVector<Value> indices(like.getIndices());
-  indices[getDim(like, 0)] = position;
-  indices[getDim(like, 1)] = column;
-  // A single row is a key, which the loop keeps inside.
-  Value values = vector::TransferReadOp::create(
-      builder, loc, type.clone(like.getVectorType().getElementType()),
-      like.getBase(), indices, like.getPermutationMapAttr(), like.getPadding(),
-      /*mask=*/Value(),
-      builder.getBoolArrayAttr({type.getDimSize(0) == 1, isInside}));
-  return arith::ExtFOp::create(builder, loc, type, values);
+Guard::Guard(GuardedLoop &found, int64_t warps)
+    : found(found), loop(found.loop), builder(found.loop.getContext()),
+      loc(found.loop.getLoc()), f32(builder.getF32Type()),
+      keys(std::gcd(kKeys, static_cast<int64_t>(found.loop.getStep()))) {
+  auto type = cast<VectorType>(found.product.getResultType());
+  rows = type.getDimSize(0);
+  columns = type.getDimSize(1);
+  partType = VectorType::get({rows, getPartColumns(rows, columns, warps)}, f32);
 }
 
 /// The value of a key in some columns.
 Value Guard::readValue(Value key, Value column) {
+  vector::TransferReadOp like = found.value;
   auto type = VectorType::get({1, partType.getDimSize(1)}, f32);
-  return read(found.value, key, column, type,
-              columnsAreInside() && found.value.getInBoundsValues()[1]);
+  // The place of a tile, but for its row and its column, is the same for all.
+  SmallVector<Value> indices(like.getIndices());
+  indices[getTransferDim(like, 0)] = key;
+  indices[getTransferDim(like, 1)] = column;
+  Value values = vector::TransferReadOp::create(
+      builder, loc, type.clone(like.getVectorType().getElementType()),
+      like.getBase(), indices, like.getPermutationMapAttr(), like.getPadding(),
+      /*mask=*/Value(),
+      builder.getBoolArrayAttr(
+          {true, columnsAreInside() && like.getInBoundsValues()[1]}));
+  return arith::ExtFOp::create(builder, loc, type, values);
 }
 
 /// Per row, what each thread holds of it added up.
-Value Guard::sumColumns(Value accumulators) {
-  auto perLane = vector::MultiDimReductionOp::create(
-      builder, loc, accumulators, splat(rowType(f32), 0.0),
-      ArrayRef<bool>{false, true}, vector::CombiningKind::ADD);
-  perLane->setAttr(attn_gpu::kPartialAttr, builder.getUnitAttr());
-  return perLane;
+Value Guard::sumOfThread(Value fragment) {
+  return attn_gpu::PartialSumOp::create(builder, loc, rowType(f32), fragment);
 }
 
-/// The whole sums of weights, where the write needs them anyhow.
-Value Guard::findRowSum() {
-  for (Operation *user : last.getResult(found.sum).getUsers())
+/// The whole sums of weights, at the write.
+Value Guard::findSum() {
+  if (Value sum = found.getCarried(CarriedRole::Sum))
+    return sum;
+  Value partial = found.getCarried(CarriedRole::PartialSum);
+  // It may be there anyhow.
+  for (Operation *user : partial.getUsers())
     if (isa<attn_gpu::RowSumOp>(user) &&
-        user->getBlock() == output.write->getBlock() &&
-        user->isBeforeInBlock(output.write))
+        user->getBlock() == found.output.write->getBlock() &&
+        user->isBeforeInBlock(found.output.write))
       return user->getResult(0);
-  return {};
+  return attn_gpu::RowSumOp::create(builder, loc, rowType(f32), partial);
 }
 
 /// Which rows have accumulators that are not finite though their sum of weights
 /// is a number. A NaN is in one lane of a row, so all of them are asked.
-Value Guard::findHurt() {
+Value Guard::findBad() {
   using Predicate = arith::CmpFPredicate;
-  auto wholeRow = [&](Value perLane) -> Value {
-    return attn_gpu::RowSumOp::create(builder, loc, rowType(f32), perLane);
-  };
-  Value perLane = sumColumns(last.getResult(found.accumulator));
+  Value perLane = sumOfThread(found.getCarried(CarriedRole::Accumulator));
   // 0 * x is 0 for every finite x, also for a large sum of them.
-  Value zeros = wholeRow(
+  Value zeros = attn_gpu::RowSumOp::create(
+      builder, loc, rowType(f32),
       arith::MulFOp::create(builder, loc, perLane, splat(rowType(f32), 0.0)));
-  Value sum = findRowSum();
-  if (!sum)
-    sum = wholeRow(last.getResult(found.sum));
+  Value sum = findSum();
   return arith::AndIOp::create(builder, loc,
                                compare(Predicate::UNO, zeros, zeros),
                                compare(Predicate::ORD, sum, sum));
+}
+
+/// The bad rows that are written.
+Value Guard::findRepairs(Value isBad) {
+  vector::TransferWriteOp write = found.output.write;
+  if (write.getInBoundsValues()[0])
+    return isBad;
+  unsigned dim = getTransferDim(write, 0);
+  VectorType type = rowType(builder.getIndexType());
+  Value row = arith::AddIOp::create(builder, loc,
+                                    vector::StepOp::create(builder, loc, type),
+                                    broadcast(write.getIndices()[dim], type));
+  Value numRows = memref::DimOp::create(builder, loc, write.getBase(), dim);
+  Value isPresent = arith::CmpIOp::create(
+      builder, loc, arith::CmpIPredicate::slt, row, broadcast(numRows, type));
+  return arith::AndIOp::create(builder, loc, isBad, isPresent);
 }
 
 Value Guard::anyOf(Value condition) {
@@ -222,9 +243,10 @@ Value Guard::anyOf(Value condition) {
                                      condition);
 }
 
-Value Guard::getNumKeys() {
-  return memref::DimOp::create(builder, loc, found.key.getBase(),
-                               getDim(found.key, 0));
+/// What follows runs only under `condition`.
+void Guard::enterIf(Value condition) {
+  auto branch = scf::IfOp::create(builder, loc, condition);
+  builder.setInsertionPointToStart(branch.thenBlock());
 }
 
 /// A loop over keys or columns that carries one value.
@@ -238,132 +260,134 @@ Value Guard::loopOver(Value first, Value end, int64_t step, Value init,
   return loop.getResult(0);
 }
 
-/// The first key of the tiles that a loop masks, and the one behind them. Loops
-/// may visit the last tile first, but go in steps of one tile either way. One
-/// without trips may give too wide a range, which costs time only.
-std::pair<Value, Value> Guard::getKeys(MaskedKeyLoop masked, Value numKeys) {
-  scf::ForOp loop = masked.loop;
-  Value key = masked.value.getIndices()[getDim(masked.value, 0)];
-  Value one = cloneForTrip(builder, key, loop, loop.getLowerBound());
-  Value last =
-      arith::SubIOp::create(builder, loc, loop.getUpperBound(), loop.getStep());
-  Value other = cloneForTrip(builder, key, loop, last);
-  Value first = arith::MinSIOp::create(builder, loc, one, other);
-  Value end = arith::AddIOp::create(
-      builder, loc, arith::MaxSIOp::create(builder, loc, one, other),
-      index(masked.value.getVectorType().getDimSize(0)));
-  return {arith::MaxSIOp::create(builder, loc, first, index(0)),
-          arith::MinSIOp::create(builder, loc, end, numKeys)};
+/// The first key of the tiles of a segment, and the one behind them; none where
+/// the segment has no iteration.
+std::pair<Value, Value> Guard::getKeys(unsigned segment) {
+  Value begin = segment == 0 ? loop.getFrom() : loop.getEnds()[segment - 1];
+  Value end = loop.getEnds()[segment];
+  if (loop.getDescending()) {
+    Value behind = add(loop.getFirst(), index(1));
+    std::swap(begin, end);
+    begin = sub(behind, begin);
+    end = sub(behind, end);
+  } else {
+    begin = add(loop.getFirst(), begin);
+    end = add(loop.getFirst(), end);
+  }
+  Value step = index(loop.getStep());
+  auto toKey = [&](Value tile) {
+    return builder.createOrFold<arith::MulIOp>(loc, tile, step);
+  };
+  return {arith::MaxSIOp::create(builder, loc, toKey(begin), index(0)),
+          arith::MinSIOp::create(builder, loc, toKey(end), numKeys)};
 }
 
 /// Whether a value from `column` on, of a tile that is partly hidden, is not
-/// finite. If none is, hurt rows are what they see.
-Value Guard::findCause(Value column, Value numKeys) {
-  Value zeros = splat(partType, 0.0);
-  for (const MaskedKeyLoop &masked : loops) {
-    auto [first, end] = getKeys(masked, numKeys);
+/// finite. If none is, bad rows are what they see.
+Value Guard::findCause(Value column) {
+  auto type = VectorType::get({1, partType.getDimSize(1)}, f32);
+  Value zero = splat(type, 0.0);
+  Value zeros = zero;
+  for (unsigned i = 0; i < loop.getNumSegments(); ++i) {
+    if (loop.getKind(i) == SegmentKind::Full)
+      continue;
+    auto [first, end] = getKeys(i);
     zeros = loopOver(first, end, 1, zeros, [&](Value key, Value carried) {
-      Value wide = broadcast(readValue(key, column), partType);
-      return math::FmaOp::create(builder, loc, wide, splat(partType, 0.0),
+      return math::FmaOp::create(builder, loc, readValue(key, column), zero,
                                  carried)
           .getResult();
     });
   }
-  Value sum = sumColumns(zeros);
+  Value sum = sumOfThread(broadcast(zeros, partType));
   return anyOf(compare(arith::CmpFPredicate::UNO, sum, sum));
 }
 
-/// The scores of all rows with one key.
-Value Guard::scoreOf(Value key) {
-  auto chunkType = VectorType::get({rows, kChunk}, f32);
-  vector::TransferReadOp query = found.query;
-  auto addColumns = [&](Value column, Value carried) -> Value {
-    // Columns stay inside wherever those of the tile do.
-    Value q = read(query, query.getIndices()[getDim(query, 0)], column,
-                   chunkType, query.getInBoundsValues()[1]);
-    Value k = read(found.key, key, column, VectorType::get({1, kChunk}, f32),
-                   found.key.getInBoundsValues()[1]);
-    return math::FmaOp::create(builder, loc, q, broadcast(k, chunkType),
-                               carried);
-  };
-  Value products =
-      loopOver(index(0), index(query.getVectorType().getDimSize(1)), kChunk,
-               splat(chunkType, 0.0), addColumns);
-  return vector::MultiDimReductionOp::create(
-      builder, loc, products, splat(rowType(f32), 0.0),
-      ArrayRef<bool>{false, true}, vector::CombiningKind::ADD);
-}
-
-/// Whether each row sees `key`. A loop may have dropped a bound that hides
-/// nothing of its own tiles, so all of them are asked.
-Value Guard::isVisible(Value key) {
-  llvm::SetVector<Value> lower, upper;
-  for (const MaskedKeyLoop &loop : loops) {
-    lower.insert(loop.lower);
-    upper.insert(loop.upper);
-  }
-  Value position = broadcast(key, rowType(builder.getIndexType()));
-  Value result;
-  auto require = [&](arith::CmpIPredicate predicate, Value a, Value b) {
-    Value holds = arith::CmpIOp::create(builder, loc, predicate, a, b);
-    result =
-        result ? arith::AndIOp::create(builder, loc, result, holds) : holds;
-  };
-  for (Value bound : lower)
-    require(arith::CmpIPredicate::sle, bound, position);
-  for (Value bound : upper)
-    require(arith::CmpIPredicate::slt, position, bound);
-  return result;
-}
-
-/// sums + weight * value, for the rows that see `key`.
-Value Guard::addKey(Value key, Value column, Value sums, Value shift) {
-  Value power = math::FmaOp::create(
-      builder, loc, scoreOf(key), broadcast(found.factor, rowType(f32)), shift);
-  Value weight = math::Exp2Op::create(builder, loc, power);
-  // As the matrix product has them: else a row's infinity times a weight that
-  // is rounded to zero would depend on what the row does not see.
-  Type element = found.value.getVectorType().getElementType();
-  Value rounded =
-      arith::TruncFOp::create(builder, loc, rowType(element), weight);
-  weight = arith::ExtFOp::create(builder, loc, rowType(f32), rounded);
-  Value value = broadcast(readValue(key, column), partType);
-  Value sum =
-      math::FmaOp::create(builder, loc, overColumns(weight), value, sums);
-  return arith::SelectOp::create(builder, loc, overColumns(isVisible(key)), sum,
-                                 sums);
-}
-
-/// Whether a hurt row has a sum that is not NaN, which no more keys can change.
-Value Guard::isOpen(Value sums, Value isHurt) {
+/// Which rows to repair have a sum that is not NaN, which no more keys can
+/// change.
+Value Guard::isOpen(Value sums) {
   Value largest = vector::MultiDimReductionOp::create(
       builder, loc, sums, splat(rowType(f32), NAN), ArrayRef<bool>{false, true},
       vector::CombiningKind::MAXNUMF);
   Value isNumber = compare(arith::CmpFPredicate::ORD, largest, largest);
-  return anyOf(arith::AndIOp::create(builder, loc, isNumber, isHurt));
+  return arith::AndIOp::create(builder, loc, isNumber, repairs);
 }
 
-/// The accumulators of all rows from `column` on. Where all of V is NaN, the
-/// first keys settle it.
-Value Guard::sumKeys(Value column, Value numKeys, Value shift, Value isHurt) {
-  auto addBlock = [&](Value first, Value sums) -> Value {
-    auto ifOpen =
-        scf::IfOp::create(builder, loc, partType, isOpen(sums, isHurt),
-                          /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(ifOpen.elseBlock());
-    scf::YieldOp::create(builder, loc, sums);
-    builder.setInsertionPointToStart(ifOpen.thenBlock());
-    Value end = arith::MinSIOp::create(
-        builder, loc, arith::AddIOp::create(builder, loc, first, index(kKeys)),
-        numKeys);
-    Value next = loopOver(first, end, 1, sums, [&](Value key, Value carried) {
-      return addKey(key, column, carried, shift);
-    });
-    scf::YieldOp::create(builder, loc, next);
-    return ifOpen.getResult(0);
+/// The weights of a block as the matrix product has them, rounded: else a row's
+/// infinity times a weight that is rounded to zero would depend on what the row
+/// does not see. Those of hidden keys are negative.
+Value Guard::getWeights(KeyBlock &block, Value visible) {
+  Value weights = block.compute(found.product.getLhs());
+  if (!weights)
+    return {};
+  auto type = cast<VectorType>(weights.getType()).clone(f32);
+  if (weights.getType() != type)
+    weights = arith::ExtFOp::create(builder, loc, type, weights);
+  return arith::SelectOp::create(builder, loc, visible, weights,
+                                 splat(cast<VectorType>(type), -1.0));
+}
+
+/// sums + weight * value, for the rows that see `key`, which is the one of this
+/// number in the block.
+Value Guard::addKey(Value weights, Value number, Value key, Value column,
+                    Value sums) {
+  // A column of a fragment as one value per row: all else is hidden.
+  VectorType bounds = rowType(builder.getIndexType());
+  Value alone = MaskBandOp::create(builder, loc, weights, index(0),
+                                   broadcast(number, bounds),
+                                   broadcast(add(number, index(1)), bounds));
+  Value weight = vector::MultiDimReductionOp::create(
+      builder, loc, alone, splat(rowType(f32), -INFINITY),
+      ArrayRef<bool>{false, true}, vector::CombiningKind::MAXNUMF);
+  Value isVisible =
+      compare(arith::CmpFPredicate::OGE, weight, splat(rowType(f32), 0.0));
+  Value value = broadcast(readValue(key, column), partType);
+  Value sum =
+      math::FmaOp::create(builder, loc, overColumns(weight), value, sums);
+  return arith::SelectOp::create(builder, loc, overColumns(isVisible), sum,
+                                 sums);
+}
+
+/// The sums with the block of keys from `first` on, if that can change a row
+/// that is to be repaired. Where all of V is NaN, the first keys settle it.
+Value Guard::addBlock(Value first, Value column, Value sums) {
+  KeyBlock block(builder, loop, keys, first);
+  if (std::optional<unsigned> maximum = loop.findCarried(CarriedRole::Maximum))
+    block.replace(loop.getYield().getOperand(*maximum),
+                  loop.getResult(*maximum));
+  auto refuse = [&] {
+    if (!std::exchange(isBlocked, true))
+      block.getBlocker()->emitOpError()
+          << "expected weights that follow from a tile's keys alone, so that "
+             "hidden values can be kept out";
+    return sums;
   };
-  return loopOver(index(0), numKeys, kKeys, splat(partType, 0.0), addBlock);
+  Value visible = block.computeVisible(rows);
+  if (!visible)
+    return refuse();
+  auto type = VectorType::get({rows, keys}, f32);
+  Value numVisible = sumOfThread(arith::SelectOp::create(
+      builder, loc, visible, splat(type, 1.0), splat(type, 0.0)));
+  Value isSeen =
+      compare(arith::CmpFPredicate::OGT, numVisible, splat(rowType(f32), 0.0));
+  Value matters = arith::AndIOp::create(builder, loc, isSeen, isOpen(sums));
+  auto branch = scf::IfOp::create(builder, loc, partType, anyOf(matters),
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(builder, loc, sums);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  Value next = sums;
+  if (Value weights = getWeights(block, visible)) {
+    Value end =
+        arith::MinSIOp::create(builder, loc, index(keys), sub(numKeys, first));
+    next = loopOver(index(0), end, 1, sums, [&](Value number, Value carried) {
+      return addKey(weights, number, add(first, number), column, carried);
+    });
+  } else {
+    refuse();
+  }
+  scf::YieldOp::create(builder, loc, next);
+  return branch.getResult(0);
 }
 
 /// `value`, which is the same in all columns, with fewer of them.
@@ -381,11 +405,12 @@ static Value narrow(OpBuilder &builder, Value value, int64_t columns) {
       DenseElementsAttr::get(narrower, splat.getSplatValue<Attribute>()));
 }
 
-/// Does to these accumulators what is done to all, and writes the hurt rows.
-void Guard::writeHurt(Value column, Value sums, Value isHurt) {
+/// Does to these accumulators what is done to all, and writes the rows to
+/// repair.
+void Guard::writeRepairs(Value column, Value sums) {
   Value value = sums;
-  Value before = last.getResult(found.accumulator);
-  for (Operation *op : output.ops) {
+  Value before = found.getCarried(CarriedRole::Accumulator);
+  for (Operation *op : found.output.ops) {
     IRMapping mapping;
     for (Value operand : op->getOperands())
       mapping.map(operand, operand == before ? value
@@ -397,36 +422,139 @@ void Guard::writeHurt(Value column, Value sums, Value isHurt) {
         partType.clone(cast<VectorType>(before.getType()).getElementType()));
     value = copy->getResult(0);
   }
-  vector::TransferWriteOp write = output.write;
+  vector::TransferWriteOp write = found.output.write;
   SmallVector<Value> indices(write.getIndices());
-  Value &first = indices[getDim(write, 1)];
-  first = arith::AddIOp::create(builder, loc, first, column);
+  Value &first = indices[getTransferDim(write, 1)];
+  first = add(first, column);
   SmallVector<bool> inside = write.getInBoundsValues();
   vector::TransferWriteOp::create(
       builder, loc, value, write.getBase(), indices,
-      write.getPermutationMapAttr(), overColumns(isHurt),
+      write.getPermutationMapAttr(), overColumns(repairs),
       builder.getBoolArrayAttr({inside[0], inside[1] && columnsAreInside()}));
 }
 
-void Guard::build() {
-  builder.setInsertionPoint(output.write);
-  Value isHurt = findHurt();
-  builder.setInsertionPointAfter(output.write);
-  auto ifHurt = scf::IfOp::create(builder, loc, anyOf(isHurt));
-  builder.setInsertionPointToStart(ifHurt.thenBlock());
+LogicalResult Guard::build() {
+  builder.setInsertionPoint(found.output.write);
+  Value isBad = findBad();
+  builder.setInsertionPointAfter(found.output.write);
+  enterIf(anyOf(isBad));
   // Another lane may write an element this time.
   attn_gpu::WarpBarrierOp::create(builder, loc);
-  Value numKeys = getNumKeys();
-  Value shift =
-      createShift(builder, loc, last.getResult(found.maximum), found.factor);
-  auto loop = scf::ForOp::create(builder, loc, index(0), index(columns),
-                                 index(partType.getDimSize(1)));
-  builder.setInsertionPointToStart(loop.getBody());
-  Value column = loop.getInductionVar();
-  auto ifCaused = scf::IfOp::create(builder, loc, findCause(column, numKeys));
-  builder.setInsertionPointToStart(ifCaused.thenBlock());
-  Value sums = sumKeys(column, numKeys, shift, isHurt);
-  writeHurt(column, sums, isHurt);
+  repairs = findRepairs(isBad);
+  if (repairs != isBad)
+    enterIf(anyOf(repairs));
+  numKeys = memref::DimOp::create(builder, loc, found.value.getBase(),
+                                  getTransferDim(found.value, 0));
+  auto columnLoop = scf::ForOp::create(builder, loc, index(0), index(columns),
+                                       index(partType.getDimSize(1)));
+  builder.setInsertionPointToStart(columnLoop.getBody());
+  Value column = columnLoop.getInductionVar();
+  enterIf(findCause(column));
+  Value sums = loopOver(index(0), numKeys, keys, splat(partType, 0.0),
+                        [&](Value first, Value carried) {
+                          return addBlock(first, column, carried);
+                        });
+  writeRepairs(column, sums);
+  return failure(isBlocked);
+}
+
+//===----------------------------------------------------------------------===//
+// What is to be guarded
+//===----------------------------------------------------------------------===//
+
+/// Whether `mask` hides keys that exist.
+static bool hidesKeys(TileMaskOpInterface mask) {
+  auto byBand = dyn_cast<MaskBandOp>(mask.getOperation());
+  auto band = byBand ? byBand.getUpper().getDefiningOp<BandOp>() : BandOp();
+  return !band || band.getUpper() != byBand.getUpper() ||
+         band.getLower() != byBand.getLower() || band.getMaskAttr();
+}
+
+/// Whether `value` has one value per row, or one at all.
+static bool isSameInAllColumns(Value value) {
+  DenseElementsAttr constant;
+  if (matchPattern(value, m_Constant(&constant)))
+    return constant.isSplat();
+  auto broadcast = value.getDefiningOp<vector::BroadcastOp>();
+  auto source = broadcast ? dyn_cast<VectorType>(broadcast.getSourceType())
+                          : VectorType();
+  return broadcast && (!source || source.getShape().back() == 1);
+}
+
+/// Follows `value` to where it is written. Nothing where anything but values
+/// that are the same in all columns joins it on the way.
+static std::optional<AccumulatorOutput> matchOutput(Value value) {
+  AccumulatorOutput output;
+  while (value.hasOneUse()) {
+    Operation *user = *value.user_begin();
+    if (auto write = dyn_cast<vector::TransferWriteOp>(user)) {
+      AffineMap map = write.getPermutationMap();
+      if (write.getMask() || map.getNumResults() != 2 ||
+          !map.isProjectedPermutation())
+        return std::nullopt;
+      output.write = write;
+      return output;
+    }
+    if (!OpTrait::hasElementwiseMappableTraits(user) ||
+        user->getNumResults() != 1 ||
+        !llvm::all_of(user->getOperands(), [&](Value operand) {
+          return operand == value || isSameInAllColumns(operand);
+        }))
+      return std::nullopt;
+    output.ops.push_back(user);
+    value = user->getResult(0);
+  }
+  return std::nullopt;
+}
+
+/// Whether the tiles that `read` reads differ in their first row only.
+static bool readsRowsOfOneTensor(vector::TransferReadOp read, TileLoopOp loop) {
+  if (read.getMask() || !read.getPermutationMap().isProjectedPermutation())
+    return false;
+  unsigned row = getTransferDim(read, 0), column = getTransferDim(read, 1);
+  for (auto [dim, index] : llvm::enumerate(read.getIndices()))
+    if (dim == row      ? index != loop.getPosition()
+        : dim == column ? !matchPattern(index, m_Zero())
+                        : !loop.isDefinedOutsideOfLoop(index))
+      return false;
+  return true;
+}
+
+/// Completes `found`; says what is in the way, if anything.
+static std::optional<StringRef> match(GuardedLoop &found) {
+  TileLoopOp loop = found.loop;
+  if (loop.getAxis() != LoopAxis::Keys)
+    return "expected a loop over keys";
+  unsigned number = *loop.findCarried(CarriedRole::Accumulator);
+  found.product =
+      loop.getYield().getOperand(number).getDefiningOp<vector::ContractionOp>();
+  if (found.product)
+    found.value =
+        found.product.getRhs().getDefiningOp<vector::TransferReadOp>();
+  if (!found.value || !readsRowsOfOneTensor(found.value, loop))
+    return "expected accumulators of a product with a tile of values";
+  if (!found.getCarried(CarriedRole::Sum) &&
+      !found.getCarried(CarriedRole::PartialSum))
+    return "expected a sum of weights beside the accumulators";
+  std::optional<AccumulatorOutput> output = matchOutput(loop.getResult(number));
+  if (!output)
+    return "expected accumulators that are scaled by row and written";
+  found.output = *output;
+  return std::nullopt;
+}
+
+/// Guards `loop`, if it has accumulators that hidden values reach.
+static LogicalResult guardLoop(TileLoopOp loop, int64_t warps) {
+  std::optional<unsigned> accumulator =
+      loop.findCarried(CarriedRole::Accumulator);
+  if (!accumulator || loop.getResult(*accumulator).use_empty() ||
+      llvm::none_of(loop.getBody()->getOps<TileMaskOpInterface>(), hidesKeys))
+    return success();
+  GuardedLoop found{loop, {}, {}, {}};
+  if (std::optional<StringRef> reason = match(found))
+    return loop.emitOpError()
+           << *reason << ", so that hidden values can be kept out";
+  return Guard(found, warps).build();
 }
 
 namespace {
@@ -434,28 +562,25 @@ namespace {
 struct AttnGuardHiddenValues
     : attn::impl::AttnGuardHiddenValuesPassBase<AttnGuardHiddenValues> {
   void runOnOperation() override {
-    // One guard per chain of loops, whichever of its loops were masked.
-    llvm::MapVector<Operation *, SmallVector<MaskedKeyLoop>> chains;
-    getOperation().walk([&](MaskBandOp mask) {
-      std::optional<MaskedKeyLoop> found = matchMaskedKeyLoop(mask);
-      if (found && found->hidesFromSomeRows())
-        chains[getLastKeyLoop(found->loop)].push_back(*found);
-    });
-    for (auto &[op, loops] : chains) {
-      auto last = cast<scf::ForOp>(op);
-      Value accumulator = last.getResult(loops.front().accumulator);
-      if (accumulator.use_empty())
-        continue;
-      std::optional<AccumulatorOutput> output =
-          matchAccumulatorOutput(accumulator);
-      if (!output) {
-        last.emitOpError() << "expected accumulators that are scaled by row "
-                              "and written, so that hidden values can be "
-                              "kept out";
-        return signalPassFailure();
+    auto warps = getOperation()->getAttrOfType<IntegerAttr>(
+        attn_gpu::kWarpsPerWorkerAttr);
+    SmallVector<TileLoopOp> loops;
+    WalkResult masks = getOperation().walk([&](TileMaskOpInterface mask) {
+      auto loop = dyn_cast<TileLoopOp>(mask->getParentOp());
+      if (!loop) {
+        mask->emitOpError() << "expected a mask in an attn.tile_loop, so that "
+                               "hidden values can be kept out";
+        return WalkResult::interrupt();
       }
-      Guard(loops, last, *output).build();
-    }
+      if (!llvm::is_contained(loops, loop))
+        loops.push_back(loop);
+      return WalkResult::advance();
+    });
+    if (masks.wasInterrupted())
+      return signalPassFailure();
+    for (TileLoopOp loop : loops)
+      if (failed(guardLoop(loop, warps ? warps.getInt() : 1)))
+        return signalPassFailure();
   }
 };
 
