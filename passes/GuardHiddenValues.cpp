@@ -330,23 +330,16 @@ Value Guard::getWeights(KeyBlock &block, Value visible) {
 /// number in the block.
 Value Guard::addKey(Value weights, Value number, Value key, Value column,
                     Value sums) {
-  // A column of a fragment, as one value per row: all else is 0 in the sum.
-  auto type = cast<VectorType>(weights.getType());
-  auto indexType = type.clone(builder.getIndexType());
-  auto rowOfIndices = VectorType::get({1, keys}, builder.getIndexType());
-  Value step = vector::StepOp::create(
-      builder, loc, VectorType::get({keys}, builder.getIndexType()));
-  Value numbers = broadcast(
-      vector::ShapeCastOp::create(builder, loc, rowOfIndices, step), indexType);
-  Value isKey = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                      numbers, broadcast(number, indexType));
-  Value alone =
-      arith::SelectOp::create(builder, loc, isKey, weights, splat(type, 0.0));
+  // A column of a fragment as one value per row: all else is hidden.
+  VectorType bounds = rowType(builder.getIndexType());
+  Value alone = MaskBandOp::create(builder, loc, weights, index(0),
+                                   broadcast(number, bounds),
+                                   broadcast(add(number, index(1)), bounds));
   Value weight = vector::MultiDimReductionOp::create(
-      builder, loc, alone, splat(rowType(f32), 0.0),
-      ArrayRef<bool>{false, true}, vector::CombiningKind::ADD);
+      builder, loc, alone, splat(rowType(f32), -INFINITY),
+      ArrayRef<bool>{false, true}, vector::CombiningKind::MAXNUMF);
   Value isVisible =
-      compare(arith::CmpFPredicate::UGE, weight, splat(rowType(f32), 0.0));
+      compare(arith::CmpFPredicate::OGE, weight, splat(rowType(f32), 0.0));
   Value value = broadcast(readValue(key, column), partType);
   Value sum =
       math::FmaOp::create(builder, loc, overColumns(weight), value, sums);

@@ -58,7 +58,7 @@ Value KeyBlock::compute(Value value) {
   Operation *op = value.getDefiningOp();
   auto type = dyn_cast<VectorType>(value.getType());
   if (!op || op->getNumResults() != 1 || !type || type.getRank() > 2 ||
-      type.getShape().back() != loop.getStep())
+      type.getShape().back() != static_cast<int64_t>(loop.getStep()))
     return block(op ? op : loop);
   Value result;
   if (auto mask = dyn_cast<TileMaskOpInterface>(op))
@@ -97,7 +97,8 @@ Value KeyBlock::cloneOp(Operation *op) {
                  isa<vector::BroadcastOp, vector::StepOp, SoftmaxWeightsOp>(op);
   // From one column per key to a row of them or back, rows as they are.
   if (auto cast = dyn_cast<vector::ShapeCastOp>(op))
-    isKnown = cast.getSourceVectorType().getNumElements() == loop.getStep() &&
+    isKnown = cast.getSourceVectorType().getNumElements() ==
+                  static_cast<int64_t>(loop.getStep()) &&
               hasColumns(cast->getOpOperand(0));
   if (!isKnown || op->getNumRegions() != 0)
     return block(op);

@@ -1,149 +1,87 @@
-// RUN: attn-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(attn-defer-row-sums)))' | FileCheck %s
+// RUN: attn-opt %s -split-input-file -verify-diagnostics --pass-pipeline='builtin.module(gpu.module(gpu.func(attn-defer-row-sums)))' | FileCheck %s
 
-gpu.module @kernels {
-  // The parts stay apart from loop to loop.
-  // CHECK-LABEL: gpu.func @two_loops
-  // CHECK: scf.for
-  // CHECK: attn_gpu.partial
-  // CHECK: %[[PARTIAL:.*]] = scf.for
-  // CHECK-NOT: attn_gpu.row_sum
-  // CHECK: attn_gpu.partial
-  // CHECK: attn_gpu.row_sum %[[PARTIAL]]
-  gpu.func @two_loops(%p: vector<16x8xf32>, %a: vector<16xf32>, %n: index, %o: memref<16xf32>) kernel {
+gpu.module @online {
+  // The sum goes on behind its rescaling; other sums are none of the pass.
+  // CHECK-LABEL: gpu.func @rescaled
+  // CHECK: %[[R:.*]]:2 = attn.tile_loop {{.*}} carries(partial_sum %[[L:[^ ]*]] = {{.*}}, accumulator
+  // CHECK: %[[SCALED:.*]]:2 = attn.rescale %[[L]]
+  // CHECK: %[[PART:.*]] = attn_gpu.partial_sum %{{.*}} : vector<16x8xf32> -> vector<16xf32>
+  // CHECK: arith.addf %[[SCALED]]#0, %[[PART]]
+  // CHECK: %[[SUM:.*]] = attn_gpu.row_sum %[[R]]#0
+  // CHECK: vector.multi_reduction <add>, %{{.*}}, %[[SUM]]
+  gpu.func @rescaled(%p: vector<16x8xf32>, %m: vector<16xf32>, %c: f32, %acc0: vector<16x8xf32>, %n: index, %o: memref<16xf32>) kernel {
     %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
     %zero = arith.constant dense<0.0> : vector<16xf32>
-    %sum = scf.for %j = %c0 to %n step %c1 iter_args(%l = %zero) -> (vector<16xf32>) {
-      %scaled = arith.mulf %l, %a : vector<16xf32>
+    %r:2 = attn.tile_loop (%i, %key) over keys step 8 first(%c0) from(%c0) segments(full %n)
+        carries(sum %l = %zero : vector<16xf32>, accumulator %acc = %acc0 : vector<16x8xf32>) {
+      %s:2 = attn.rescale %l, %acc from(%m) to(%m) factor(%c) : vector<16xf32>, vector<16x8xf32> by vector<16xf32>
       %part = vector.multi_reduction <add>, %p, %zero [1] : vector<16x8xf32> to vector<16xf32>
-      %next = arith.addf %scaled, %part : vector<16xf32>
-      scf.yield %next : vector<16xf32>
+      %next = arith.addf %s#0, %part : vector<16xf32>
+      attn.yield %next, %s#1 : vector<16xf32>, vector<16x8xf32>
     }
-    %more = scf.for %j = %n to %n step %c1 iter_args(%l = %sum) -> (vector<16xf32>) {
-      %part = vector.multi_reduction <add>, %p, %zero [1] : vector<16x8xf32> to vector<16xf32>
-      %next = arith.addf %l, %part : vector<16xf32>
-      scf.yield %next : vector<16xf32>
-    }
-    vector.transfer_write %more, %o[%c0] : vector<16xf32>, memref<16xf32>
+    %other = vector.multi_reduction <add>, %p, %r#0 [1] : vector<16x8xf32> to vector<16xf32>
+    vector.transfer_write %other, %o[%c0] : vector<16xf32>, memref<16xf32>
     gpu.return
   }
 
-  // CHECK-LABEL: gpu.func @one_exchange_for_all_uses
-  // CHECK-COUNT-1: attn_gpu.row_sum
-  // CHECK-NOT: attn_gpu.row_sum
-  gpu.func @one_exchange_for_all_uses(%p: vector<16x8xf32>, %a: vector<16xf32>, %n: index, %o: memref<16xf32>) kernel {
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %zero = arith.constant dense<0.0> : vector<16xf32>
-    %sum = scf.for %j = %c0 to %n step %c1 iter_args(%l = %zero) -> (vector<16xf32>) {
-      %scaled = arith.mulf %l, %a : vector<16xf32>
-      %part = vector.multi_reduction <add>, %p, %zero [1] : vector<16x8xf32> to vector<16xf32>
-      %next = arith.addf %scaled, %part : vector<16xf32>
-      scf.yield %next : vector<16xf32>
-    }
-    vector.transfer_write %sum, %o[%n] : vector<16xf32>, memref<16xf32>
-    vector.transfer_write %sum, %o[%c0] : vector<16xf32>, memref<16xf32>
-    gpu.return
-  }
-
-  // CHECK-LABEL: gpu.func @negative_used_in_the_loop
+  // CHECK-LABEL: gpu.func @negative_first_value
   // CHECK-NOT: attn_gpu
-  gpu.func @negative_used_in_the_loop(%p: vector<16x8xf32>, %a: vector<16xf32>, %n: index, %o: memref<16xf32>) kernel {
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %zero = arith.constant dense<0.0> : vector<16xf32>
-    %sum = scf.for %j = %c0 to %n step %c1 iter_args(%l = %zero) -> (vector<16xf32>) {
-      %scaled = arith.mulf %l, %a : vector<16xf32>
-      %part = vector.multi_reduction <add>, %p, %zero [1] : vector<16x8xf32> to vector<16xf32>
-      %next = arith.addf %scaled, %part : vector<16xf32>
-      vector.transfer_write %next, %o[%c0] : vector<16xf32>, memref<16xf32>
-      scf.yield %next : vector<16xf32>
+  gpu.func @negative_first_value(%p: vector<16x8xf32>, %l0: vector<16xf32>, %n: index, %o: memref<16xf32>) kernel {
+    // expected-remark @below {{row sums are not deferred: expected a sum from 0 on}}
+    %r = attn.tile_loop (%i, %key) over keys step 8 first(%n) from(%n) segments(full %n)
+        carries(sum %l = %l0 : vector<16xf32>) {
+      %sum = vector.multi_reduction <add>, %p, %l [1] : vector<16x8xf32> to vector<16xf32>
+      attn.yield %sum : vector<16xf32>
     }
-    vector.transfer_write %sum, %o[%c0] : vector<16xf32>, memref<16xf32>
+    vector.transfer_write %r, %o[%n] : vector<16xf32>, memref<16xf32>
     gpu.return
   }
+}
 
-  // CHECK-LABEL: gpu.func @negative_not_linear
-  // CHECK-NOT: attn_gpu
-  gpu.func @negative_not_linear(%p: vector<16x8xf32>, %a: vector<16xf32>, %n: index, %o: memref<16xf32>) kernel {
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
+// -----
+
+gpu.module @kinds {
+  // Neither the largest element nor a sum of something else than rows is one.
+  gpu.func @negative_not_a_sum(%p: vector<16x8xf32>, %l0: vector<16xf64>, %n: index) kernel {
     %zero = arith.constant dense<0.0> : vector<16xf32>
-    %sum = scf.for %j = %c0 to %n step %c1 iter_args(%l = %zero) -> (vector<16xf32>) {
-      %scaled = arith.mulf %l, %a : vector<16xf32>
-      %part = vector.multi_reduction <add>, %p, %zero [1] : vector<16x8xf32> to vector<16xf32>
-      %square = arith.mulf %part, %part : vector<16xf32>
-      %next = arith.addf %scaled, %square : vector<16xf32>
-      scf.yield %next : vector<16xf32>
+    // expected-remark @below {{row sums are not deferred: expected sums of rows, added up and rescaled}}
+    %a = attn.tile_loop (%i, %key) over keys step 8 first(%n) from(%n) segments(full %n) carries(sum %l = %zero : vector<16xf32>) {
+      %max = vector.multi_reduction <maxnumf>, %p, %l [1] : vector<16x8xf32> to vector<16xf32>
+      attn.yield %max : vector<16xf32>
     }
-    vector.transfer_write %sum, %o[%c0] : vector<16xf32>, memref<16xf32>
+    // expected-remark @below {{row sums are not deferred: expected sums of rows, added up and rescaled}}
+    %b = attn.tile_loop (%i, %key) over keys step 8 first(%n) from(%n) segments(full %n) carries(sum %l = %zero : vector<16xf32>) {
+      %next = arith.addf %l, %l : vector<16xf32>
+      attn.yield %next : vector<16xf32>
+    }
+    // expected-remark @below {{row sums are not deferred: expected a sum in f32}}
+    %c = attn.tile_loop (%i, %key) over keys step 8 first(%n) from(%n) segments(full %n) carries(sum %l = %l0 : vector<16xf64>) {
+      attn.yield %l : vector<16xf64>
+    }
     gpu.return
   }
+}
 
-  // A whole value among the parts would be counted once per lane.
-  // CHECK-LABEL: gpu.func @negative_from_1
-  // CHECK-NOT: attn_gpu
-  gpu.func @negative_from_1(%p: vector<16x8xf32>, %a: vector<16xf32>, %n: index, %o: memref<16xf32>) kernel {
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
+// -----
+
+gpu.module @uses {
+  // A sum that is used whole where it is still being carried gains nothing.
+  gpu.func @negative_used_in_the_loop(%p: vector<16x8xf32>, %n: index, %o: memref<16xf32>) kernel {
     %zero = arith.constant dense<0.0> : vector<16xf32>
-    %one = arith.constant dense<1.0> : vector<16xf32>
-    %sum = scf.for %j = %c0 to %n step %c1 iter_args(%l = %one) -> (vector<16xf32>) {
-      %scaled = arith.mulf %l, %a : vector<16xf32>
-      %part = vector.multi_reduction <add>, %p, %zero [1] : vector<16x8xf32> to vector<16xf32>
-      %next = arith.addf %scaled, %part : vector<16xf32>
-      scf.yield %next : vector<16xf32>
+    // expected-remark @below {{row sums are not deferred: expected a sum that is used only behind the loop}}
+    %r = attn.tile_loop (%i, %key) over keys step 8 first(%n) from(%n) segments(full %n) carries(sum %l = %zero : vector<16xf32>) {
+      %sum = vector.multi_reduction <add>, %p, %l [1] : vector<16x8xf32> to vector<16xf32>
+      vector.transfer_write %sum, %o[%n] : vector<16xf32>, memref<16xf32>
+      attn.yield %sum : vector<16xf32>
     }
-    vector.transfer_write %sum, %o[%c0] : vector<16xf32>, memref<16xf32>
-    gpu.return
-  }
-
-  // CHECK-LABEL: gpu.func @negative_column_sums
-  // CHECK-NOT: attn_gpu
-  gpu.func @negative_column_sums(%p: vector<8x16xf32>, %a: vector<16xf32>, %n: index, %o: memref<16xf32>) kernel {
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %zero = arith.constant dense<0.0> : vector<16xf32>
-    %sum = scf.for %j = %c0 to %n step %c1 iter_args(%l = %zero) -> (vector<16xf32>) {
-      %scaled = arith.mulf %l, %a : vector<16xf32>
-      %part = vector.multi_reduction <add>, %p, %zero [0] : vector<8x16xf32> to vector<16xf32>
-      %next = arith.addf %scaled, %part : vector<16xf32>
-      scf.yield %next : vector<16xf32>
+    // Nor as the reference of a rescaling.
+    // expected-remark @below {{row sums are not deferred: expected a sum that is used only behind the loop}}
+    %s:2 = attn.tile_loop (%i, %key) over keys step 8 first(%n) from(%n) segments(full %n) carries(sum %l = %zero : vector<16xf32>, maximum %m = %zero : vector<16xf32>) {
+      %c = arith.constant 1.0 : f32
+      %scaled = attn.rescale %m from(%l) to(%m) factor(%c) : vector<16xf32> by vector<16xf32>
+      %sum = vector.multi_reduction <add>, %p, %l [1] : vector<16x8xf32> to vector<16xf32>
+      attn.yield %sum, %scaled : vector<16xf32>, vector<16xf32>
     }
-    vector.transfer_write %sum, %o[%c0] : vector<16xf32>, memref<16xf32>
-    gpu.return
-  }
-
-  // CHECK-LABEL: gpu.func @negative_no_loop
-  // CHECK-NOT: attn_gpu
-  gpu.func @negative_no_loop(%p: vector<16x8xf32>, %a: vector<16xf32>, %n: index, %o: memref<16xf32>) kernel {
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %zero = arith.constant dense<0.0> : vector<16xf32>
-    %sum = scf.for %j = %c0 to %n step %c1 iter_args(%l = %zero) -> (vector<16xf32>) {
-      %scaled = arith.mulf %l, %a : vector<16xf32>
-      %part = vector.multi_reduction <add>, %p, %zero [1] : vector<16x8xf32> to vector<16xf32>
-      %next = arith.addf %scaled, %part : vector<16xf32>
-      scf.yield %next : vector<16xf32>
-    }
-    %alone = vector.multi_reduction <add>, %p, %zero [1] : vector<16x8xf32> to vector<16xf32>
-    vector.transfer_write %alone, %o[%c0] : vector<16xf32>, memref<16xf32>
-    gpu.return
-  }
-
-  // CHECK-LABEL: gpu.func @negative_other_elements
-  // CHECK-NOT: attn_gpu
-  gpu.func @negative_other_elements(%p: vector<16x8xf16>, %a: vector<16xf16>, %n: index, %o: memref<16xf16>) kernel {
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %zero = arith.constant dense<0.0> : vector<16xf16>
-    %sum = scf.for %j = %c0 to %n step %c1 iter_args(%l = %zero) -> (vector<16xf16>) {
-      %scaled = arith.mulf %l, %a : vector<16xf16>
-      %part = vector.multi_reduction <add>, %p, %zero [1] : vector<16x8xf16> to vector<16xf16>
-      %next = arith.addf %scaled, %part : vector<16xf16>
-      scf.yield %next : vector<16xf16>
-    }
-    vector.transfer_write %sum, %o[%c0] : vector<16xf16>, memref<16xf16>
     gpu.return
   }
 }

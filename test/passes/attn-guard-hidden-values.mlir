@@ -1,532 +1,166 @@
-// RUN: attn-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(attn-guard-hidden-values)))' | FileCheck %s
+// RUN: attn-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(attn-guard-hidden-values)))' -o %t
+// RUN: FileCheck %s --input-file=%t
+// RUN: FileCheck %s --input-file=%t --check-prefix=KEYS
+// RUN: FileCheck %s --input-file=%t --check-prefix=CAUSE
+// RUN: FileCheck %s --input-file=%t --check-prefix=SLICE
+// RUN: FileCheck %s --input-file=%t --check-prefix=OUTPUT
 
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
 #t = affine_map<(m, n, k) -> (n, k)>
+!rows = memref<?x16xbf16>
 
 gpu.module @kernels {
-  // A hurt row is summed again from the keys that it sees.
-  // CHECK-LABEL: gpu.func @key_by_key
-  // CHECK: attn_gpu.warp_barrier
-  // CHECK: attn_gpu.warp_any
-  // CHECK: attn_gpu.warp_any
-  // CHECK: scf.for %[[KEY:[^ ]*]] =
-  // CHECK: math.exp2
-  // CHECK: vector.transfer_read %{{[^ ]*}}[%[[KEY]],
-  // CHECK: arith.cmpi slt
-  // CHECK: arith.select
+  // Whether accumulators are finite is asked before the write; absent rows are
+  // asked for behind it. Repairs are in one block of columns and in blocks of
+  // eight keys.
+  // CHECK-LABEL: gpu.func @online
+  // CHECK: %[[R:[^ ]*]]:3 = attn.tile_loop
+  // CHECK: %[[SUM:[^ ]*]] = attn_gpu.row_sum %[[R]]#1
+  // CHECK: %[[LANE:[^ ]*]] = attn_gpu.partial_sum %[[R]]#2
+  // CHECK: %[[ZEROS:[^ ]*]] = arith.mulf %[[LANE]]
+  // CHECK: %[[ALL:[^ ]*]] = attn_gpu.row_sum %[[ZEROS]]
+  // CHECK: %[[NAN:[^ ]*]] = arith.cmpf uno, %[[ALL]], %[[ALL]]
+  // CHECK: %[[NUMBER:[^ ]*]] = arith.cmpf ord, %[[SUM]], %[[SUM]]
+  // CHECK: %[[BAD:[^ ]*]] = arith.andi %[[NAN]], %[[NUMBER]]
   // CHECK: vector.transfer_write
-  gpu.func @key_by_key(%q: memref<?x16xbf16>, %k: memref<?x16xbf16>, %v: memref<?x16xbf16>, %f: f32, %n: index, %o: memref<16x16xf32>) kernel {
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %c8 = arith.constant 8 : index
-    %pad = arith.constant 0.0 : bf16
-    %none = arith.constant dense<0xFF800000> : vector<16xf32>
-    %zero = arith.constant dense<0.0> : vector<16xf32>
-    %no_scores = arith.constant dense<0.0> : vector<16x8xf32>
-    %no_values = arith.constant dense<0.0> : vector<16x16xf32>
-    %first_key = arith.constant dense<0> : vector<16xindex>
-    %own = vector.step : vector<16xindex>
-    %queries = vector.transfer_read %q[%c0, %c0], %pad : memref<?x16xbf16>, vector<16x16xbf16>
-    %r:3 = scf.for %j = %c0 to %n step %c1 iter_args(%m = %none, %l = %zero, %acc = %no_values) -> (vector<16xf32>, vector<16xf32>, vector<16x16xf32>) {
-      %key = arith.muli %j, %c8 : index
-      %keys = vector.transfer_read %k[%key, %c0], %pad : memref<?x16xbf16>, vector<8x16xbf16>
-      %scores = vector.contract {indexing_maps = [#a, #t, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %queries, %keys, %no_scores : vector<16x16xbf16>, vector<8x16xbf16> into vector<16x8xf32>
-      %base = vector.broadcast %key : index to vector<16xindex>
-      %lower = arith.subi %first_key, %base : vector<16xindex>
-      %upper = arith.subi %own, %base : vector<16xindex>
-      %masked = attn.mask_band %scores[%lower, %upper] : vector<16x8xf32>, vector<16xindex>
-      %max = vector.multi_reduction <maxnumf>, %masked, %m [1] : vector<16x8xf32> to vector<16xf32>
-      %factors = vector.broadcast %f : f32 to vector<16x8xf32>
-      %column = vector.shape_cast %max : vector<16xf32> to vector<16x1xf32>
-      %references = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
-      %differences = arith.subf %masked, %references : vector<16x8xf32>
-      %power = arith.mulf %differences, %factors : vector<16x8xf32>
-      %weights = math.exp2 %power : vector<16x8xf32>
-      %sum = vector.multi_reduction <add>, %weights, %l [1] : vector<16x8xf32> to vector<16xf32>
-      %rounded = arith.truncf %weights : vector<16x8xf32> to vector<16x8xbf16>
-      %values = vector.transfer_read %v[%key, %c0], %pad : memref<?x16xbf16>, vector<8x16xbf16>
-      %next = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %rounded, %values, %acc : vector<16x8xbf16>, vector<8x16xbf16> into vector<16x16xf32>
-      scf.yield %max, %sum, %next : vector<16xf32>, vector<16xf32>, vector<16x16xf32>
-    }
-    vector.transfer_write %r#2, %o[%c0, %c0] : vector<16x16xf32>, memref<16x16xf32>
-    gpu.return
-  }
+  // CHECK-NEXT: %[[ANY:[^ ]*]] = attn_gpu.warp_any %[[BAD]]
+  // CHECK-NEXT: scf.if %[[ANY]] {
+  // CHECK-NEXT: attn_gpu.warp_barrier
+  // CHECK: %[[PRESENT:[^ ]*]] = arith.cmpi slt
+  // CHECK: %[[REPAIRS:[^ ]*]] = arith.andi %[[BAD]], %[[PRESENT]]
+  // CHECK: %[[SOME:[^ ]*]] = attn_gpu.warp_any %[[REPAIRS]]
+  // CHECK-NEXT: scf.if %[[SOME]] {
 
-  // Only hurt rows are written again.
-  // CHECK-LABEL: gpu.func @only_hurt_rows
-  // CHECK: attn_gpu.warp_any %[[HURT:[^ ]*]] :
-  // CHECK: %[[COLUMN:[^ ]*]] = vector.shape_cast %[[HURT]]
-  // CHECK: %[[MASK:[^ ]*]] = vector.broadcast %[[COLUMN]]
-  // CHECK: vector.transfer_write %{{[^ ]*}}, %{{[^ ]*}}[%{{[^]]*}}], %[[MASK]]
-  gpu.func @only_hurt_rows(%q: memref<?x16xbf16>, %k: memref<?x16xbf16>, %v: memref<?x16xbf16>, %f: f32, %n: index, %o: memref<16x16xf32>) kernel {
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %c8 = arith.constant 8 : index
-    %pad = arith.constant 0.0 : bf16
-    %none = arith.constant dense<0xFF800000> : vector<16xf32>
-    %zero = arith.constant dense<0.0> : vector<16xf32>
-    %no_scores = arith.constant dense<0.0> : vector<16x8xf32>
-    %no_values = arith.constant dense<0.0> : vector<16x16xf32>
-    %first_key = arith.constant dense<0> : vector<16xindex>
-    %own = vector.step : vector<16xindex>
-    %queries = vector.transfer_read %q[%c0, %c0], %pad : memref<?x16xbf16>, vector<16x16xbf16>
-    %r:3 = scf.for %j = %c0 to %n step %c1 iter_args(%m = %none, %l = %zero, %acc = %no_values) -> (vector<16xf32>, vector<16xf32>, vector<16x16xf32>) {
-      %key = arith.muli %j, %c8 : index
-      %keys = vector.transfer_read %k[%key, %c0], %pad : memref<?x16xbf16>, vector<8x16xbf16>
-      %scores = vector.contract {indexing_maps = [#a, #t, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %queries, %keys, %no_scores : vector<16x16xbf16>, vector<8x16xbf16> into vector<16x8xf32>
-      %base = vector.broadcast %key : index to vector<16xindex>
-      %lower = arith.subi %first_key, %base : vector<16xindex>
-      %upper = arith.subi %own, %base : vector<16xindex>
-      %masked = attn.mask_band %scores[%lower, %upper] : vector<16x8xf32>, vector<16xindex>
-      %max = vector.multi_reduction <maxnumf>, %masked, %m [1] : vector<16x8xf32> to vector<16xf32>
-      %factors = vector.broadcast %f : f32 to vector<16x8xf32>
-      %column = vector.shape_cast %max : vector<16xf32> to vector<16x1xf32>
-      %references = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
-      %differences = arith.subf %masked, %references : vector<16x8xf32>
-      %power = arith.mulf %differences, %factors : vector<16x8xf32>
-      %weights = math.exp2 %power : vector<16x8xf32>
-      %sum = vector.multi_reduction <add>, %weights, %l [1] : vector<16x8xf32> to vector<16xf32>
-      %rounded = arith.truncf %weights : vector<16x8xf32> to vector<16x8xbf16>
-      %values = vector.transfer_read %v[%key, %c0], %pad : memref<?x16xbf16>, vector<8x16xbf16>
-      %next = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %rounded, %values, %acc : vector<16x8xbf16>, vector<8x16xbf16> into vector<16x16xf32>
-      scf.yield %max, %sum, %next : vector<16xf32>, vector<16xf32>, vector<16x16xf32>
-    }
-    vector.transfer_write %r#2, %o[%c0, %c0] : vector<16x16xf32>, memref<16x16xf32>
-    gpu.return
-  }
+  // A block of keys counts while a row to repair that sees one is not all NaN.
+  // KEYS-LABEL: gpu.func @online
+  // KEYS: attn_gpu.warp_barrier
+  // KEYS: attn_gpu.warp_any
+  // KEYS: scf.for %[[FIRST:[^ ]*]] = {{.*}} iter_args(%[[SOFAR:[^ ]*]] = %{{.*}}) -> (vector<16x16xf32>)
+  // KEYS: attn.mask_band %{{.*}} at(%[[FIRST]])
+  // KEYS: %[[VISIBLE:[^ ]*]] = arith.cmpf oeq
+  // KEYS: %[[COUNT:[^ ]*]] = attn_gpu.partial_sum
+  // KEYS: %[[SEEN:[^ ]*]] = arith.cmpf ogt, %[[COUNT]]
+  // KEYS: vector.multi_reduction <maxnumf>, %[[SOFAR]]
+  // KEYS: %[[OPEN:[^ ]*]] = arith.andi
+  // KEYS: %[[BOTH:[^ ]*]] = arith.andi %[[SEEN]], %[[OPEN]]
+  // KEYS: %[[MATTERS:[^ ]*]] = attn_gpu.warp_any %[[BOTH]]
+  // KEYS: scf.if %[[MATTERS]]
+  // Hidden keys have negative weights, and add nothing.
+  // KEYS: %[[NONE:[^ ]*]] = arith.constant dense<-1.0
+  // KEYS: %[[WEIGHTS:[^ ]*]] = arith.select %[[VISIBLE]], %{{.*}}, %[[NONE]]
+  // KEYS: scf.for %[[J:[^ ]*]] = {{.*}} iter_args(%[[OLD:[^ ]*]] = %[[SOFAR]])
+  // KEYS: %[[KEY:[^ ]*]] = arith.addi %[[FIRST]], %[[J]]
+  // KEYS: %[[COLUMN:[^ ]*]] = attn.mask_band %[[WEIGHTS]] at(
+  // KEYS: %[[WEIGHT:[^ ]*]] = vector.multi_reduction <maxnumf>, %[[COLUMN]]
+  // KEYS: arith.cmpf oge, %[[WEIGHT]]
+  // KEYS: vector.transfer_read %{{.*}}[%[[KEY]], %{{.*}}]{{.*}} vector<1x16xbf16>
+  // KEYS: %[[NEW:[^ ]*]] = math.fma %{{.*}}, %{{.*}}, %[[OLD]]
+  // KEYS: arith.select %{{.*}}, %[[NEW]], %[[OLD]]
+  // KEYS: } else {
+  // KEYS: scf.yield %[[SOFAR]]
 
-  // They are computed again only if a value of a masked tile is not finite.
-  // CHECK-LABEL: gpu.func @where_the_cause_is
-  // CHECK-SAME: ({{[^,]*}}, {{[^,]*}}, %[[V:[^ ]*]]: memref
-  // CHECK: attn_gpu.warp_barrier
-  // CHECK: scf.for
-  // CHECK: %[[NONE:[^ ]*]] = arith.constant dense<0.0{{.*}}> : vector<16x16xf32>
-  // CHECK: %[[SUM:[^ ]*]] = scf.for %[[KEY:[^ ]*]] = {{.*}} iter_args(%[[Z:[^ ]*]] = %[[NONE]])
-  // CHECK-NEXT: vector.transfer_read %[[V]][%[[KEY]],
-  // CHECK: math.fma %{{[^ ]*}}, %{{[^ ]*}}, %[[Z]]
-  // CHECK: vector.multi_reduction <add>, %[[SUM]]
-  // CHECK: %[[CAUSE:[^ ]*]] = attn_gpu.warp_any
-  // CHECK-NEXT: scf.if %[[CAUSE]] {
-  gpu.func @where_the_cause_is(%q: memref<?x16xbf16>, %k: memref<?x16xbf16>, %v: memref<?x16xbf16>, %f: f32, %n: index, %o: memref<16x16xf32>) kernel {
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %c8 = arith.constant 8 : index
-    %pad = arith.constant 0.0 : bf16
-    %none = arith.constant dense<0xFF800000> : vector<16xf32>
-    %zero = arith.constant dense<0.0> : vector<16xf32>
-    %no_scores = arith.constant dense<0.0> : vector<16x8xf32>
-    %no_values = arith.constant dense<0.0> : vector<16x16xf32>
-    %first_key = arith.constant dense<0> : vector<16xindex>
-    %own = vector.step : vector<16xindex>
-    %queries = vector.transfer_read %q[%c0, %c0], %pad : memref<?x16xbf16>, vector<16x16xbf16>
-    %r:3 = scf.for %j = %c0 to %n step %c1 iter_args(%m = %none, %l = %zero, %acc = %no_values) -> (vector<16xf32>, vector<16xf32>, vector<16x16xf32>) {
-      %key = arith.muli %j, %c8 : index
-      %keys = vector.transfer_read %k[%key, %c0], %pad : memref<?x16xbf16>, vector<8x16xbf16>
-      %scores = vector.contract {indexing_maps = [#a, #t, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %queries, %keys, %no_scores : vector<16x16xbf16>, vector<8x16xbf16> into vector<16x8xf32>
-      %base = vector.broadcast %key : index to vector<16xindex>
-      %lower = arith.subi %first_key, %base : vector<16xindex>
-      %upper = arith.subi %own, %base : vector<16xindex>
-      %masked = attn.mask_band %scores[%lower, %upper] : vector<16x8xf32>, vector<16xindex>
-      %max = vector.multi_reduction <maxnumf>, %masked, %m [1] : vector<16x8xf32> to vector<16xf32>
-      %factors = vector.broadcast %f : f32 to vector<16x8xf32>
-      %column = vector.shape_cast %max : vector<16xf32> to vector<16x1xf32>
-      %references = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
-      %differences = arith.subf %masked, %references : vector<16x8xf32>
-      %power = arith.mulf %differences, %factors : vector<16x8xf32>
-      %weights = math.exp2 %power : vector<16x8xf32>
-      %sum = vector.multi_reduction <add>, %weights, %l [1] : vector<16x8xf32> to vector<16xf32>
-      %rounded = arith.truncf %weights : vector<16x8xf32> to vector<16x8xbf16>
-      %values = vector.transfer_read %v[%key, %c0], %pad : memref<?x16xbf16>, vector<8x16xbf16>
-      %next = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %rounded, %values, %acc : vector<16x8xbf16>, vector<8x16xbf16> into vector<16x16xf32>
-      scf.yield %max, %sum, %next : vector<16xf32>, vector<16xf32>, vector<16x16xf32>
-    }
-    vector.transfer_write %r#2, %o[%c0, %c0] : vector<16x16xf32>, memref<16x16xf32>
-    gpu.return
-  }
+  // Rows are computed again only if a value of a partial tile is not finite:
+  // iterations 0 to %a of a loop from tile %f down are keys 8 (f + 1 - a) to
+  // 8 (f + 1).
+  // CAUSE-LABEL: gpu.func @online
+  // CAUSE-SAME: %[[F:[^ ]*]]: index, %[[A:[^ ]*]]: index, %{{[^ ]*}}: index
+  // CAUSE: attn_gpu.warp_barrier
+  // CAUSE: scf.for
+  // CAUSE: %[[BEHIND:[^ ]*]] = arith.addi %[[F]], %c1
+  // CAUSE: %[[FROM:[^ ]*]] = arith.subi %[[BEHIND]], %[[A]]
+  // CAUSE: %[[FIRST:[^ ]*]] = arith.muli %[[FROM]], %c8
+  // CAUSE: %[[LOW:[^ ]*]] = arith.maxsi %[[FIRST]], %c0
+  // CAUSE: %[[END:[^ ]*]] = arith.muli %[[BEHIND]], %c8
+  // CAUSE: %[[HIGH:[^ ]*]] = arith.minsi %[[END]]
+  // CAUSE: %[[ZEROS:[^ ]*]] = scf.for %[[KEY:[^ ]*]] = %[[LOW]] to %[[HIGH]] {{.*}} -> (vector<1x16xf32>)
+  // CAUSE-NEXT: vector.transfer_read %{{.*}}[%[[KEY]],
+  // CAUSE: math.fma
+  // CAUSE-NOT: scf.for
+  // CAUSE: vector.broadcast %[[ZEROS]]
+  // CAUSE: arith.cmpf uno
+  // CAUSE: %[[CAUSE:[^ ]*]] = attn_gpu.warp_any
+  // CAUSE-NEXT: scf.if %[[CAUSE]] {
 
-  // Keys after which a hurt row is all NaN are left out, 64 at a time.
-  // CHECK-LABEL: gpu.func @until_all_is_nan
-  // CHECK: attn_gpu.warp_any %[[HURT:[^ ]*]] :
-  // CHECK: scf.if %{{[^ ]*}} {
-  // CHECK: scf.if %{{[^ ]*}} {
-  // CHECK: %[[SUMS:[^ ]*]] = scf.for %[[FIRST:[^ ]*]] = {{.*}} iter_args(%[[SOFAR:[^ ]*]] =
-  // CHECK: %[[NAN:[^ ]*]] = arith.constant dense<0x7FC00000>
-  // CHECK: %[[MAX:[^ ]*]] = vector.multi_reduction <maxnumf>, %[[SOFAR]], %[[NAN]] [1]
-  // CHECK: %[[NUMBER:[^ ]*]] = arith.cmpf ord, %[[MAX]], %[[MAX]]
-  // CHECK: %[[BOTH:[^ ]*]] = arith.andi %[[NUMBER]], %[[HURT]]
-  // CHECK: %[[OPEN:[^ ]*]] = attn_gpu.warp_any %[[BOTH]]
-  // CHECK: scf.if %[[OPEN]]
-  // CHECK: scf.for %{{[^ ]*}} = %[[FIRST]] to
-  // CHECK: } else {
-  // CHECK: scf.yield %[[SOFAR]]
-  gpu.func @until_all_is_nan(%q: memref<?x16xbf16>, %k: memref<?x16xbf16>, %v: memref<?x16xbf16>, %f: f32, %n: index, %o: memref<16x16xf32>) kernel {
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %c8 = arith.constant 8 : index
-    %pad = arith.constant 0.0 : bf16
-    %none = arith.constant dense<0xFF800000> : vector<16xf32>
-    %zero = arith.constant dense<0.0> : vector<16xf32>
-    %no_scores = arith.constant dense<0.0> : vector<16x8xf32>
-    %no_values = arith.constant dense<0.0> : vector<16x16xf32>
-    %first_key = arith.constant dense<0> : vector<16xindex>
-    %own = vector.step : vector<16xindex>
-    %queries = vector.transfer_read %q[%c0, %c0], %pad : memref<?x16xbf16>, vector<16x16xbf16>
-    %r:3 = scf.for %j = %c0 to %n step %c1 iter_args(%m = %none, %l = %zero, %acc = %no_values) -> (vector<16xf32>, vector<16xf32>, vector<16x16xf32>) {
-      %key = arith.muli %j, %c8 : index
-      %keys = vector.transfer_read %k[%key, %c0], %pad : memref<?x16xbf16>, vector<8x16xbf16>
-      %scores = vector.contract {indexing_maps = [#a, #t, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %queries, %keys, %no_scores : vector<16x16xbf16>, vector<8x16xbf16> into vector<16x8xf32>
-      %base = vector.broadcast %key : index to vector<16xindex>
-      %lower = arith.subi %first_key, %base : vector<16xindex>
-      %upper = arith.subi %own, %base : vector<16xindex>
-      %masked = attn.mask_band %scores[%lower, %upper] : vector<16x8xf32>, vector<16xindex>
-      %max = vector.multi_reduction <maxnumf>, %masked, %m [1] : vector<16x8xf32> to vector<16xf32>
-      %factors = vector.broadcast %f : f32 to vector<16x8xf32>
-      %column = vector.shape_cast %max : vector<16xf32> to vector<16x1xf32>
-      %references = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
-      %differences = arith.subf %masked, %references : vector<16x8xf32>
-      %power = arith.mulf %differences, %factors : vector<16x8xf32>
-      %weights = math.exp2 %power : vector<16x8xf32>
-      %sum = vector.multi_reduction <add>, %weights, %l [1] : vector<16x8xf32> to vector<16xf32>
-      %rounded = arith.truncf %weights : vector<16x8xf32> to vector<16x8xbf16>
-      %values = vector.transfer_read %v[%key, %c0], %pad : memref<?x16xbf16>, vector<8x16xbf16>
-      %next = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %rounded, %values, %acc : vector<16x8xbf16>, vector<8x16xbf16> into vector<16x16xf32>
-      scf.yield %max, %sum, %next : vector<16xf32>, vector<16xf32>, vector<16x16xf32>
-    }
-    vector.transfer_write %r#2, %o[%c0, %c0] : vector<16x16xf32>, memref<16x16xf32>
-    gpu.return
-  }
+  // Scores are what the loop makes of its product: here with a bias per
+  // element, one per row, one per key, and a cap; relative to the last maximum.
+  // SLICE-LABEL: gpu.func @online
+  // SLICE-SAME: %[[Q:[^ ]*]]: memref<?x16xbf16>, %[[K:[^ ]*]]: memref<?x16xbf16>
+  // SLICE-SAME: %[[BIAS:[^ ]*]]: memref<?x?xf32>, %[[SLOPES:[^ ]*]]: vector<16x1xf32>
+  // SLICE: %[[R:[^ ]*]]:3 = attn.tile_loop
+  // SLICE: attn_gpu.warp_barrier
+  // SLICE: scf.for %[[FIRST:[^ ]*]] = {{.*}} -> (vector<16x16xf32>)
+  // SLICE: scf.if
+  // SLICE: %[[SLOPE:[^ ]*]] = vector.broadcast %[[SLOPES]] : vector<16x1xf32> to vector<16x8xf32>
+  // SLICE: vector.step : vector<8xindex>
+  // SLICE: %[[ROW:[^ ]*]] = arith.sitofp
+  // SLICE: %[[POSITION:[^ ]*]] = vector.broadcast %[[ROW]]
+  // SLICE: %[[PRODUCT:[^ ]*]] = scf.for %[[D:[^ ]*]] = {{.*}} -> (vector<16x8xf32>)
+  // SLICE: vector.transfer_read %[[Q]][%{{.*}}, %[[D]]]{{.*}} vector<16xbf16>
+  // SLICE: vector.transfer_read %[[K]][%[[FIRST]], %[[D]]]{{.*}} vector<1x8xbf16>
+  // SLICE: math.fma
+  // SLICE: %[[READ:[^ ]*]] = vector.transfer_read %[[BIAS]][%{{.*}}, %[[FIRST]]]{{.*}} vector<16x8xf32>
+  // SLICE: %[[BIASED:[^ ]*]] = arith.addf %[[PRODUCT]], %[[READ]]
+  // SLICE: %[[SLOPED:[^ ]*]] = math.fma %[[SLOPE]], %[[POSITION]], %[[BIASED]]
+  // SLICE: %[[CAPPED:[^ ]*]] = math.tanh %[[SLOPED]]
+  // SLICE: attn.softmax_weights %[[CAPPED]] relative(%[[R]]#0)
+  // SLICE: arith.truncf %{{.*}} : vector<16x8xf32> to vector<16x8xbf16>
 
-  // The masked tiles reach from key 8 * 0 to key 8 * (n - 1) + 8.
-  // CHECK-LABEL: gpu.func @range_of_keys
-  // CHECK-SAME: %[[N:[^ ]*]]: index
-  // CHECK: attn_gpu.warp_barrier
-  // CHECK: scf.for
-  // CHECK: %[[FIRST:[^ ]*]] = arith.muli %c0, %c8
-  // CHECK: %[[LAST:[^ ]*]] = arith.subi %[[N]], %c1
-  // CHECK: %[[OTHER:[^ ]*]] = arith.muli %[[LAST]], %c8
-  // CHECK: arith.minsi %[[FIRST]], %[[OTHER]]
-  // CHECK: %[[MAX:[^ ]*]] = arith.maxsi %[[FIRST]], %[[OTHER]]
-  // CHECK: arith.addi %[[MAX]], %c8
-  gpu.func @range_of_keys(%q: memref<?x16xbf16>, %k: memref<?x16xbf16>, %v: memref<?x16xbf16>, %f: f32, %n: index, %o: memref<16x16xf32>) kernel {
+  // What is done to all accumulators is done to those of repaired rows, and
+  // only these are written.
+  // OUTPUT-LABEL: gpu.func @online
+  // OUTPUT: attn_gpu.warp_barrier
+  // OUTPUT: %[[REPAIRS:[^ ]*]] = arith.andi
+  // OUTPUT: %[[SUMS:[^ ]*]] = scf.for {{.*}} -> (vector<16x16xf32>)
+  // OUTPUT: %[[SCALED:[^ ]*]] = arith.mulf %[[SUMS]]
+  // OUTPUT: %[[ROUNDED:[^ ]*]] = arith.truncf %[[SCALED]] : vector<16x16xf32> to vector<16x16xbf16>
+  // OUTPUT: vector.shape_cast %[[REPAIRS]]
+  // OUTPUT: %[[MASK:[^ ]*]] = vector.broadcast
+  // OUTPUT: vector.transfer_write %[[ROUNDED]], %{{.*}}], %[[MASK]]
+  gpu.func @online(%q: !rows, %k: !rows, %v: !rows, %o: !rows, %bias: memref<?x?xf32>, %slopes: vector<16x1xf32>, %c: f32, %f: index, %a: index, %n: index) kernel {
     %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %c8 = arith.constant 8 : index
     %pad = arith.constant 0.0 : bf16
-    %none = arith.constant dense<0xFF800000> : vector<16xf32>
+    %none = arith.constant 0.0 : f32
+    %nothing = arith.constant dense<0xFF800000> : vector<16xf32>
     %zero = arith.constant dense<0.0> : vector<16xf32>
     %no_scores = arith.constant dense<0.0> : vector<16x8xf32>
     %no_values = arith.constant dense<0.0> : vector<16x16xf32>
-    %first_key = arith.constant dense<0> : vector<16xindex>
-    %own = vector.step : vector<16xindex>
-    %queries = vector.transfer_read %q[%c0, %c0], %pad : memref<?x16xbf16>, vector<16x16xbf16>
-    %r:3 = scf.for %j = %c0 to %n step %c1 iter_args(%m = %none, %l = %zero, %acc = %no_values) -> (vector<16xf32>, vector<16xf32>, vector<16x16xf32>) {
-      %key = arith.muli %j, %c8 : index
-      %keys = vector.transfer_read %k[%key, %c0], %pad : memref<?x16xbf16>, vector<8x16xbf16>
-      %scores = vector.contract {indexing_maps = [#a, #t, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %queries, %keys, %no_scores : vector<16x16xbf16>, vector<8x16xbf16> into vector<16x8xf32>
-      %base = vector.broadcast %key : index to vector<16xindex>
-      %lower = arith.subi %first_key, %base : vector<16xindex>
-      %upper = arith.subi %own, %base : vector<16xindex>
-      %masked = attn.mask_band %scores[%lower, %upper] : vector<16x8xf32>, vector<16xindex>
+    %queries = vector.transfer_read %q[%c0, %c0], %pad {in_bounds = [false, true]} : !rows, vector<16x16xbf16>
+    %lower, %upper = attn.band rows(%c0) of(%c0, %c0) lengths(%n, %n) mask(#attn.causal<top_left>) : vector<16xindex>
+    %r:3 = attn.tile_loop (%i, %key) over keys step 8 first(%f) descending from(%c0) segments(partial %a, full %n)
+        carries(maximum %m = %nothing : vector<16xf32>, partial_sum %l = %zero : vector<16xf32>, accumulator %acc = %no_values : vector<16x16xf32>) {
+      %keys = vector.transfer_read %k[%key, %c0], %pad {in_bounds = [false, true]} : !rows, vector<8x16xbf16>
+      %product = vector.contract {indexing_maps = [#a, #t, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %queries, %keys, %no_scores : vector<16x16xbf16>, vector<8x16xbf16> into vector<16x8xf32>
+      %biases = vector.transfer_read %bias[%c0, %key], %none : memref<?x?xf32>, vector<16x8xf32>
+      %biased = arith.addf %product, %biases : vector<16x8xf32>
+      %slope = vector.broadcast %slopes : vector<16x1xf32> to vector<16x8xf32>
+      %own = vector.step : vector<8xindex>
+      %start = vector.broadcast %key : index to vector<8xindex>
+      %position = arith.addi %own, %start : vector<8xindex>
+      %row = vector.shape_cast %position : vector<8xindex> to vector<1x8xindex>
+      %number = arith.index_cast %row : vector<1x8xindex> to vector<1x8xi32>
+      %float = arith.sitofp %number : vector<1x8xi32> to vector<1x8xf32>
+      %positions = vector.broadcast %float : vector<1x8xf32> to vector<16x8xf32>
+      %sloped = math.fma %slope, %positions, %biased : vector<16x8xf32>
+      %capped = math.tanh %sloped : vector<16x8xf32>
+      %masked = attn.mask_band %capped at(%key) [%lower, %upper] : vector<16x8xf32>, vector<16xindex>
       %max = vector.multi_reduction <maxnumf>, %masked, %m [1] : vector<16x8xf32> to vector<16xf32>
-      %factors = vector.broadcast %f : f32 to vector<16x8xf32>
-      %column = vector.shape_cast %max : vector<16xf32> to vector<16x1xf32>
-      %references = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
-      %differences = arith.subf %masked, %references : vector<16x8xf32>
-      %power = arith.mulf %differences, %factors : vector<16x8xf32>
-      %weights = math.exp2 %power : vector<16x8xf32>
-      %sum = vector.multi_reduction <add>, %weights, %l [1] : vector<16x8xf32> to vector<16xf32>
-      %rounded = arith.truncf %weights : vector<16x8xf32> to vector<16x8xbf16>
-      %values = vector.transfer_read %v[%key, %c0], %pad : memref<?x16xbf16>, vector<8x16xbf16>
-      %next = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %rounded, %values, %acc : vector<16x8xbf16>, vector<8x16xbf16> into vector<16x16xf32>
-      scf.yield %max, %sum, %next : vector<16xf32>, vector<16xf32>, vector<16x16xf32>
+      %s:2 = attn.rescale %l, %acc from(%m) to(%max) factor(%c) : vector<16xf32>, vector<16x16xf32> by vector<16xf32>
+      %p = attn.softmax_weights %masked relative(%max) factor(%c) : vector<16x8xf32>, vector<16xf32>
+      %part = attn_gpu.partial_sum %p : vector<16x8xf32> -> vector<16xf32>
+      %sum = arith.addf %s#0, %part : vector<16xf32>
+      %w = arith.truncf %p : vector<16x8xf32> to vector<16x8xbf16>
+      %values = vector.transfer_read %v[%key, %c0], %pad {in_bounds = [false, true]} : !rows, vector<8x16xbf16>
+      %next = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %w, %values, %s#1 : vector<16x8xbf16>, vector<8x16xbf16> into vector<16x16xf32>
+      attn.yield %max, %sum, %next : vector<16xf32>, vector<16xf32>, vector<16x16xf32>
     }
-    vector.transfer_write %r#2, %o[%c0, %c0] : vector<16x16xf32>, memref<16x16xf32>
-    gpu.return
-  }
-
-  // A loop may visit the last tile first.
-  // CHECK-LABEL: gpu.func @last_tile_first
-  // CHECK-SAME: %[[N:[^ ]*]]: index
-  // CHECK: attn_gpu.warp_barrier
-  // CHECK: scf.for
-  // CHECK: %[[FROM:[^ ]*]] = arith.subi %[[N]], %c0
-  // CHECK: %[[FIRST:[^ ]*]] = arith.muli %[[FROM]], %c8
-  // CHECK: %[[LAST:[^ ]*]] = arith.subi %[[N]], %c1
-  // CHECK: %[[BACK:[^ ]*]] = arith.subi %[[N]], %[[LAST]]
-  // CHECK: %[[OTHER:[^ ]*]] = arith.muli %[[BACK]], %c8
-  // CHECK: arith.minsi %[[FIRST]], %[[OTHER]]
-  gpu.func @last_tile_first(%q: memref<?x16xbf16>, %k: memref<?x16xbf16>, %v: memref<?x16xbf16>, %f: f32, %n: index, %o: memref<16x16xf32>) kernel {
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %c8 = arith.constant 8 : index
-    %pad = arith.constant 0.0 : bf16
-    %none = arith.constant dense<0xFF800000> : vector<16xf32>
-    %zero = arith.constant dense<0.0> : vector<16xf32>
-    %no_scores = arith.constant dense<0.0> : vector<16x8xf32>
-    %no_values = arith.constant dense<0.0> : vector<16x16xf32>
-    %first_key = arith.constant dense<0> : vector<16xindex>
-    %own = vector.step : vector<16xindex>
-    %queries = vector.transfer_read %q[%c0, %c0], %pad : memref<?x16xbf16>, vector<16x16xbf16>
-    %r:3 = scf.for %j = %c0 to %n step %c1 iter_args(%m = %none, %l = %zero, %acc = %no_values) -> (vector<16xf32>, vector<16xf32>, vector<16x16xf32>) {
-      %back = arith.subi %n, %j : index
-      %key = arith.muli %back, %c8 : index
-      %keys = vector.transfer_read %k[%key, %c0], %pad : memref<?x16xbf16>, vector<8x16xbf16>
-      %scores = vector.contract {indexing_maps = [#a, #t, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %queries, %keys, %no_scores : vector<16x16xbf16>, vector<8x16xbf16> into vector<16x8xf32>
-      %base = vector.broadcast %key : index to vector<16xindex>
-      %lower = arith.subi %first_key, %base : vector<16xindex>
-      %upper = arith.subi %own, %base : vector<16xindex>
-      %masked = attn.mask_band %scores[%lower, %upper] : vector<16x8xf32>, vector<16xindex>
-      %max = vector.multi_reduction <maxnumf>, %masked, %m [1] : vector<16x8xf32> to vector<16xf32>
-      %factors = vector.broadcast %f : f32 to vector<16x8xf32>
-      %column = vector.shape_cast %max : vector<16xf32> to vector<16x1xf32>
-      %references = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
-      %differences = arith.subf %masked, %references : vector<16x8xf32>
-      %power = arith.mulf %differences, %factors : vector<16x8xf32>
-      %weights = math.exp2 %power : vector<16x8xf32>
-      %sum = vector.multi_reduction <add>, %weights, %l [1] : vector<16x8xf32> to vector<16xf32>
-      %rounded = arith.truncf %weights : vector<16x8xf32> to vector<16x8xbf16>
-      %values = vector.transfer_read %v[%key, %c0], %pad : memref<?x16xbf16>, vector<8x16xbf16>
-      %next = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %rounded, %values, %acc : vector<16x8xbf16>, vector<8x16xbf16> into vector<16x16xf32>
-      scf.yield %max, %sum, %next : vector<16xf32>, vector<16xf32>, vector<16x16xf32>
-    }
-    vector.transfer_write %r#2, %o[%c0, %c0] : vector<16x16xf32>, memref<16x16xf32>
-    gpu.return
-  }
-
-  // What is done to all accumulators is done to those of hurt rows.
-  // CHECK-LABEL: gpu.func @scaled_output
-  // CHECK: arith.truncf
-  // CHECK: arith.truncf
-  // CHECK: vector.transfer_write
-  // CHECK: arith.mulf %{{.*}} : vector<16x16xf32>
-  // CHECK: arith.truncf %{{.*}} : vector<16x16xf32> to vector<16x16xbf16>
-  // CHECK: vector.transfer_write
-  gpu.func @scaled_output(%q: memref<?x16xbf16>, %k: memref<?x16xbf16>, %v: memref<?x16xbf16>, %f: f32, %n: index, %o: memref<16x16xbf16>) kernel {
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %c8 = arith.constant 8 : index
-    %pad = arith.constant 0.0 : bf16
-    %none = arith.constant dense<0xFF800000> : vector<16xf32>
-    %zero = arith.constant dense<0.0> : vector<16xf32>
-    %no_scores = arith.constant dense<0.0> : vector<16x8xf32>
-    %no_values = arith.constant dense<0.0> : vector<16x16xf32>
-    %first_key = arith.constant dense<0> : vector<16xindex>
-    %own = vector.step : vector<16xindex>
-    %queries = vector.transfer_read %q[%c0, %c0], %pad : memref<?x16xbf16>, vector<16x16xbf16>
-    %r:3 = scf.for %j = %c0 to %n step %c1 iter_args(%m = %none, %l = %zero, %acc = %no_values) -> (vector<16xf32>, vector<16xf32>, vector<16x16xf32>) {
-      %key = arith.muli %j, %c8 : index
-      %keys = vector.transfer_read %k[%key, %c0], %pad : memref<?x16xbf16>, vector<8x16xbf16>
-      %scores = vector.contract {indexing_maps = [#a, #t, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %queries, %keys, %no_scores : vector<16x16xbf16>, vector<8x16xbf16> into vector<16x8xf32>
-      %base = vector.broadcast %key : index to vector<16xindex>
-      %lower = arith.subi %first_key, %base : vector<16xindex>
-      %upper = arith.subi %own, %base : vector<16xindex>
-      %masked = attn.mask_band %scores[%lower, %upper] : vector<16x8xf32>, vector<16xindex>
-      %max = vector.multi_reduction <maxnumf>, %masked, %m [1] : vector<16x8xf32> to vector<16xf32>
-      %factors = vector.broadcast %f : f32 to vector<16x8xf32>
-      %column = vector.shape_cast %max : vector<16xf32> to vector<16x1xf32>
-      %references = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
-      %differences = arith.subf %masked, %references : vector<16x8xf32>
-      %power = arith.mulf %differences, %factors : vector<16x8xf32>
-      %weights = math.exp2 %power : vector<16x8xf32>
-      %sum = vector.multi_reduction <add>, %weights, %l [1] : vector<16x8xf32> to vector<16xf32>
-      %rounded = arith.truncf %weights : vector<16x8xf32> to vector<16x8xbf16>
-      %values = vector.transfer_read %v[%key, %c0], %pad : memref<?x16xbf16>, vector<8x16xbf16>
-      %next = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %rounded, %values, %acc : vector<16x8xbf16>, vector<8x16xbf16> into vector<16x16xf32>
-      scf.yield %max, %sum, %next : vector<16xf32>, vector<16xf32>, vector<16x16xf32>
-    }
-    %column = vector.shape_cast %r#1 : vector<16xf32> to vector<16x1xf32>
-    %scales = vector.broadcast %column : vector<16x1xf32> to vector<16x16xf32>
-    %scaled = arith.mulf %r#2, %scales : vector<16x16xf32>
-    %half = arith.truncf %scaled : vector<16x16xf32> to vector<16x16xbf16>
-    vector.transfer_write %half, %o[%c0, %c0] : vector<16x16xbf16>, memref<16x16xbf16>
-    gpu.return
-  }
-
-  // One guard for a chain of loops, and it looks into the tiles of each masked
-  // one: two ranges of keys, then the recomputation.
-  // CHECK-LABEL: gpu.func @behind_the_last_loop
-  // CHECK: scf.for
-  // CHECK: %[[LAST:[^ ]*]]:3 = scf.for
-  // CHECK: vector.transfer_write %[[LAST]]#2
-  // CHECK: attn_gpu.warp_barrier
-  // CHECK: scf.for
-  // CHECK: %[[ONE:[^ ]*]] = scf.for
-  // CHECK: %[[BOTH:[^ ]*]] = scf.for {{.*}} = %[[ONE]])
-  // CHECK: vector.multi_reduction <add>, %[[BOTH]]
-  // CHECK: attn_gpu.warp_any
-  // CHECK-NOT: attn_gpu.warp_barrier
-  gpu.func @behind_the_last_loop(%q: memref<?x16xbf16>, %k: memref<?x16xbf16>, %v: memref<?x16xbf16>, %f: f32, %n: index, %z: index, %o: memref<16x16xf32>) kernel {
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %c8 = arith.constant 8 : index
-    %pad = arith.constant 0.0 : bf16
-    %none = arith.constant dense<0xFF800000> : vector<16xf32>
-    %zero = arith.constant dense<0.0> : vector<16xf32>
-    %no_scores = arith.constant dense<0.0> : vector<16x8xf32>
-    %no_values = arith.constant dense<0.0> : vector<16x16xf32>
-    %first_key = arith.constant dense<0> : vector<16xindex>
-    %own = vector.step : vector<16xindex>
-    %queries = vector.transfer_read %q[%c0, %c0], %pad : memref<?x16xbf16>, vector<16x16xbf16>
-    %r:3 = scf.for %j = %c0 to %n step %c1 iter_args(%m = %none, %l = %zero, %acc = %no_values) -> (vector<16xf32>, vector<16xf32>, vector<16x16xf32>) {
-      %key = arith.muli %j, %c8 : index
-      %keys = vector.transfer_read %k[%key, %c0], %pad : memref<?x16xbf16>, vector<8x16xbf16>
-      %scores = vector.contract {indexing_maps = [#a, #t, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %queries, %keys, %no_scores : vector<16x16xbf16>, vector<8x16xbf16> into vector<16x8xf32>
-      %base = vector.broadcast %key : index to vector<16xindex>
-      %lower = arith.subi %first_key, %base : vector<16xindex>
-      %upper = arith.subi %own, %base : vector<16xindex>
-      %masked = attn.mask_band %scores[%lower, %upper] : vector<16x8xf32>, vector<16xindex>
-      %max = vector.multi_reduction <maxnumf>, %masked, %m [1] : vector<16x8xf32> to vector<16xf32>
-      %factors = vector.broadcast %f : f32 to vector<16x8xf32>
-      %column = vector.shape_cast %max : vector<16xf32> to vector<16x1xf32>
-      %references = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
-      %differences = arith.subf %masked, %references : vector<16x8xf32>
-      %power = arith.mulf %differences, %factors : vector<16x8xf32>
-      %weights = math.exp2 %power : vector<16x8xf32>
-      %sum = vector.multi_reduction <add>, %weights, %l [1] : vector<16x8xf32> to vector<16xf32>
-      %rounded = arith.truncf %weights : vector<16x8xf32> to vector<16x8xbf16>
-      %values = vector.transfer_read %v[%key, %c0], %pad : memref<?x16xbf16>, vector<8x16xbf16>
-      %next = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %rounded, %values, %acc : vector<16x8xbf16>, vector<8x16xbf16> into vector<16x16xf32>
-      scf.yield %max, %sum, %next : vector<16xf32>, vector<16xf32>, vector<16x16xf32>
-    }
-    %s:3 = scf.for %j = %n to %z step %c1 iter_args(%m = %r#0, %l = %r#1, %acc = %r#2) -> (vector<16xf32>, vector<16xf32>, vector<16x16xf32>) {
-      %key = arith.muli %j, %c8 : index
-      %keys = vector.transfer_read %k[%key, %c0], %pad : memref<?x16xbf16>, vector<8x16xbf16>
-      %scores = vector.contract {indexing_maps = [#a, #t, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %queries, %keys, %no_scores : vector<16x16xbf16>, vector<8x16xbf16> into vector<16x8xf32>
-      %base = vector.broadcast %key : index to vector<16xindex>
-      %lower = arith.subi %first_key, %base : vector<16xindex>
-      %upper = arith.subi %own, %base : vector<16xindex>
-      %masked = attn.mask_band %scores[%lower, %upper] : vector<16x8xf32>, vector<16xindex>
-      %max = vector.multi_reduction <maxnumf>, %masked, %m [1] : vector<16x8xf32> to vector<16xf32>
-      %factors = vector.broadcast %f : f32 to vector<16x8xf32>
-      %column = vector.shape_cast %max : vector<16xf32> to vector<16x1xf32>
-      %references = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
-      %differences = arith.subf %masked, %references : vector<16x8xf32>
-      %power = arith.mulf %differences, %factors : vector<16x8xf32>
-      %weights = math.exp2 %power : vector<16x8xf32>
-      %sum = vector.multi_reduction <add>, %weights, %l [1] : vector<16x8xf32> to vector<16xf32>
-      %rounded = arith.truncf %weights : vector<16x8xf32> to vector<16x8xbf16>
-      %values = vector.transfer_read %v[%key, %c0], %pad : memref<?x16xbf16>, vector<8x16xbf16>
-      %next = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %rounded, %values, %acc : vector<16x8xbf16>, vector<8x16xbf16> into vector<16x16xf32>
-      scf.yield %max, %sum, %next : vector<16xf32>, vector<16xf32>, vector<16x16xf32>
-    }
-    vector.transfer_write %s#2, %o[%c0, %c0] : vector<16x16xf32>, memref<16x16xf32>
-    gpu.return
-  }
-
-  // CHECK-LABEL: gpu.func @negative_all_rows_see_the_same
-  // CHECK-NOT: attn_gpu.warp_any
-  // CHECK: gpu.return
-  gpu.func @negative_all_rows_see_the_same(%q: memref<?x16xbf16>, %k: memref<?x16xbf16>, %v: memref<?x16xbf16>, %f: f32, %n: index, %o: memref<16x16xf32>) kernel {
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %c8 = arith.constant 8 : index
-    %pad = arith.constant 0.0 : bf16
-    %none = arith.constant dense<0xFF800000> : vector<16xf32>
-    %zero = arith.constant dense<0.0> : vector<16xf32>
-    %no_scores = arith.constant dense<0.0> : vector<16x8xf32>
-    %no_values = arith.constant dense<0.0> : vector<16x16xf32>
-    %first_key = arith.constant dense<0> : vector<16xindex>
-    %own = vector.broadcast %n : index to vector<16xindex>
-    %queries = vector.transfer_read %q[%c0, %c0], %pad : memref<?x16xbf16>, vector<16x16xbf16>
-    %r:3 = scf.for %j = %c0 to %n step %c1 iter_args(%m = %none, %l = %zero, %acc = %no_values) -> (vector<16xf32>, vector<16xf32>, vector<16x16xf32>) {
-      %key = arith.muli %j, %c8 : index
-      %keys = vector.transfer_read %k[%key, %c0], %pad : memref<?x16xbf16>, vector<8x16xbf16>
-      %scores = vector.contract {indexing_maps = [#a, #t, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %queries, %keys, %no_scores : vector<16x16xbf16>, vector<8x16xbf16> into vector<16x8xf32>
-      %base = vector.broadcast %key : index to vector<16xindex>
-      %lower = arith.subi %first_key, %base : vector<16xindex>
-      %upper = arith.subi %own, %base : vector<16xindex>
-      %masked = attn.mask_band %scores[%lower, %upper] : vector<16x8xf32>, vector<16xindex>
-      %max = vector.multi_reduction <maxnumf>, %masked, %m [1] : vector<16x8xf32> to vector<16xf32>
-      %factors = vector.broadcast %f : f32 to vector<16x8xf32>
-      %column = vector.shape_cast %max : vector<16xf32> to vector<16x1xf32>
-      %references = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
-      %differences = arith.subf %masked, %references : vector<16x8xf32>
-      %power = arith.mulf %differences, %factors : vector<16x8xf32>
-      %weights = math.exp2 %power : vector<16x8xf32>
-      %sum = vector.multi_reduction <add>, %weights, %l [1] : vector<16x8xf32> to vector<16xf32>
-      %rounded = arith.truncf %weights : vector<16x8xf32> to vector<16x8xbf16>
-      %values = vector.transfer_read %v[%key, %c0], %pad : memref<?x16xbf16>, vector<8x16xbf16>
-      %next = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %rounded, %values, %acc : vector<16x8xbf16>, vector<8x16xbf16> into vector<16x16xf32>
-      scf.yield %max, %sum, %next : vector<16xf32>, vector<16xf32>, vector<16x16xf32>
-    }
-    vector.transfer_write %r#2, %o[%c0, %c0] : vector<16x16xf32>, memref<16x16xf32>
-    gpu.return
-  }
-
-  // CHECK-LABEL: gpu.func @negative_no_mask
-  // CHECK-NOT: attn_gpu.warp_any
-  // CHECK: gpu.return
-  gpu.func @negative_no_mask(%q: memref<?x16xbf16>, %k: memref<?x16xbf16>, %v: memref<?x16xbf16>, %f: f32, %n: index, %o: memref<16x16xf32>) kernel {
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %c8 = arith.constant 8 : index
-    %pad = arith.constant 0.0 : bf16
-    %none = arith.constant dense<0xFF800000> : vector<16xf32>
-    %zero = arith.constant dense<0.0> : vector<16xf32>
-    %no_scores = arith.constant dense<0.0> : vector<16x8xf32>
-    %no_values = arith.constant dense<0.0> : vector<16x16xf32>
-    %first_key = arith.constant dense<0> : vector<16xindex>
-    %own = vector.step : vector<16xindex>
-    %queries = vector.transfer_read %q[%c0, %c0], %pad : memref<?x16xbf16>, vector<16x16xbf16>
-    %r:3 = scf.for %j = %c0 to %n step %c1 iter_args(%m = %none, %l = %zero, %acc = %no_values) -> (vector<16xf32>, vector<16xf32>, vector<16x16xf32>) {
-      %key = arith.muli %j, %c8 : index
-      %keys = vector.transfer_read %k[%key, %c0], %pad : memref<?x16xbf16>, vector<8x16xbf16>
-      %scores = vector.contract {indexing_maps = [#a, #t, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %queries, %keys, %no_scores : vector<16x16xbf16>, vector<8x16xbf16> into vector<16x8xf32>
-      %max = vector.multi_reduction <maxnumf>, %scores, %m [1] : vector<16x8xf32> to vector<16xf32>
-      %factors = vector.broadcast %f : f32 to vector<16x8xf32>
-      %column = vector.shape_cast %max : vector<16xf32> to vector<16x1xf32>
-      %references = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
-      %differences = arith.subf %scores, %references : vector<16x8xf32>
-      %power = arith.mulf %differences, %factors : vector<16x8xf32>
-      %weights = math.exp2 %power : vector<16x8xf32>
-      %sum = vector.multi_reduction <add>, %weights, %l [1] : vector<16x8xf32> to vector<16xf32>
-      %rounded = arith.truncf %weights : vector<16x8xf32> to vector<16x8xbf16>
-      %values = vector.transfer_read %v[%key, %c0], %pad : memref<?x16xbf16>, vector<8x16xbf16>
-      %next = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %rounded, %values, %acc : vector<16x8xbf16>, vector<8x16xbf16> into vector<16x16xf32>
-      scf.yield %max, %sum, %next : vector<16xf32>, vector<16xf32>, vector<16x16xf32>
-    }
-    vector.transfer_write %r#2, %o[%c0, %c0] : vector<16x16xf32>, memref<16x16xf32>
-    gpu.return
-  }
-
-  // CHECK-LABEL: gpu.func @results_without_use
-  // CHECK-NOT: attn_gpu.warp_any
-  // CHECK: gpu.return
-  gpu.func @results_without_use(%q: memref<?x16xbf16>, %k: memref<?x16xbf16>, %v: memref<?x16xbf16>, %f: f32, %n: index, %o: memref<16x16xf32>) kernel {
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %c8 = arith.constant 8 : index
-    %pad = arith.constant 0.0 : bf16
-    %none = arith.constant dense<0xFF800000> : vector<16xf32>
-    %zero = arith.constant dense<0.0> : vector<16xf32>
-    %no_scores = arith.constant dense<0.0> : vector<16x8xf32>
-    %no_values = arith.constant dense<0.0> : vector<16x16xf32>
-    %first_key = arith.constant dense<0> : vector<16xindex>
-    %own = vector.step : vector<16xindex>
-    %queries = vector.transfer_read %q[%c0, %c0], %pad : memref<?x16xbf16>, vector<16x16xbf16>
-    %r:3 = scf.for %j = %c0 to %n step %c1 iter_args(%m = %none, %l = %zero, %acc = %no_values) -> (vector<16xf32>, vector<16xf32>, vector<16x16xf32>) {
-      %key = arith.muli %j, %c8 : index
-      %keys = vector.transfer_read %k[%key, %c0], %pad : memref<?x16xbf16>, vector<8x16xbf16>
-      %scores = vector.contract {indexing_maps = [#a, #t, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %queries, %keys, %no_scores : vector<16x16xbf16>, vector<8x16xbf16> into vector<16x8xf32>
-      %base = vector.broadcast %key : index to vector<16xindex>
-      %lower = arith.subi %first_key, %base : vector<16xindex>
-      %upper = arith.subi %own, %base : vector<16xindex>
-      %masked = attn.mask_band %scores[%lower, %upper] : vector<16x8xf32>, vector<16xindex>
-      %max = vector.multi_reduction <maxnumf>, %masked, %m [1] : vector<16x8xf32> to vector<16xf32>
-      %factors = vector.broadcast %f : f32 to vector<16x8xf32>
-      %column = vector.shape_cast %max : vector<16xf32> to vector<16x1xf32>
-      %references = vector.broadcast %column : vector<16x1xf32> to vector<16x8xf32>
-      %differences = arith.subf %masked, %references : vector<16x8xf32>
-      %power = arith.mulf %differences, %factors : vector<16x8xf32>
-      %weights = math.exp2 %power : vector<16x8xf32>
-      %sum = vector.multi_reduction <add>, %weights, %l [1] : vector<16x8xf32> to vector<16xf32>
-      %rounded = arith.truncf %weights : vector<16x8xf32> to vector<16x8xbf16>
-      %values = vector.transfer_read %v[%key, %c0], %pad : memref<?x16xbf16>, vector<8x16xbf16>
-      %next = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %rounded, %values, %acc : vector<16x8xbf16>, vector<8x16xbf16> into vector<16x16xf32>
-      scf.yield %max, %sum, %next : vector<16xf32>, vector<16xf32>, vector<16x16xf32>
-    }
+    %whole = attn_gpu.row_sum %r#1 : vector<16xf32>
+    %column = vector.shape_cast %whole : vector<16xf32> to vector<16x1xf32>
+    %scale = vector.broadcast %column : vector<16x1xf32> to vector<16x16xf32>
+    %scaled = arith.mulf %r#2, %scale : vector<16x16xf32>
+    %rounded = arith.truncf %scaled : vector<16x16xf32> to vector<16x16xbf16>
+    vector.transfer_write %rounded, %o[%c0, %c0] {in_bounds = [false, true]} : vector<16x16xbf16>, !rows
     gpu.return
   }
 }

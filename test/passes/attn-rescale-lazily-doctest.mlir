@@ -7,33 +7,22 @@
 
 gpu.module @kernels {
   // CHECK-LABEL: gpu.func @rescale
-  // CHECK: scf.for {{.*}} iter_args(%[[OLD:[^ ]*]] = %{{.*}}, %[[SUM:[^ ]*]] = %{{.*}})
+  // CHECK: attn.tile_loop {{.*}} carries(maximum %[[OLD:[^ ]*]] = {{.*}}, accumulator %[[ACC:[^ ]*]] =
   // CHECK: %[[NEW:[^ ]*]] = vector.multi_reduction <maxnumf>
   // CHECK: %[[ANY:[^ ]*]] = attn_gpu.warp_any
-  // CHECK: arith.select %[[ANY]], %[[NEW]], %[[OLD]]
-  // CHECK-NOT: math.exp2
+  // CHECK: %[[KEPT:[^ ]*]] = arith.select %[[ANY]], %[[NEW]], %[[OLD]]
   // CHECK: scf.if %[[ANY]]
-  // CHECK:   %[[GROWTH:[^ ]*]] = arith.subf %[[OLD]], %[[NEW]]
-  // CHECK:   math.exp2
+  // CHECK:   attn.rescale %[[ACC]] from(%[[OLD]]) to(%[[KEPT]])
   // CHECK: } else {
-  // CHECK-NEXT: scf.yield %[[SUM]]
-  gpu.func @rescale(%s: vector<16x8xf32>, %f: f32, %n: index, %o: memref<16xf32>) kernel
+  // CHECK-NEXT: scf.yield %[[ACC]]
+  gpu.func @rescale(%s: vector<16x8xf32>, %m0: vector<16xf32>, %acc0: vector<16x8xf32>, %c: f32, %n: index) kernel
       attributes {attn.schedule = #schedule} {
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %none = arith.constant dense<0xFF800000> : vector<16xf32>
-    %zero = arith.constant dense<0.0> : vector<16xf32>
-    %r:2 = scf.for %j = %c0 to %n step %c1 iter_args(%m = %none, %l = %zero) -> (vector<16xf32>, vector<16xf32>) {
+    attn.tile_loop (%i, %key) over keys step 8 first(%n) from(%n) segments(full %n)
+        carries(maximum %m = %m0 : vector<16xf32>, accumulator %acc = %acc0 : vector<16x8xf32>) {
       %max = vector.multi_reduction <maxnumf>, %s, %m [1] : vector<16x8xf32> to vector<16xf32>
-      %difference = arith.subf %m, %max : vector<16xf32>
-      %c = vector.broadcast %f : f32 to vector<16xf32>
-      %power = arith.mulf %difference, %c : vector<16xf32>
-      %scale = math.exp2 %power : vector<16xf32>
-      %scaled = arith.mulf %l, %scale : vector<16xf32>
-      %next = arith.addf %scaled, %max : vector<16xf32>
-      scf.yield %max, %next : vector<16xf32>, vector<16xf32>
+      %scaled = attn.rescale %acc from(%m) to(%max) factor(%c) : vector<16x8xf32> by vector<16xf32>
+      attn.yield %max, %scaled : vector<16xf32>, vector<16x8xf32>
     }
-    vector.transfer_write %r#1, %o[%c0] : vector<16xf32>, memref<16xf32>
     gpu.return
   }
 }

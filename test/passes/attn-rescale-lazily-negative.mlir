@@ -1,155 +1,59 @@
-// RUN: attn-opt %s --pass-pipeline='builtin.module(gpu.module(gpu.func(attn-rescale-lazily)))' | FileCheck %s
+// RUN: attn-opt %s -verify-diagnostics --pass-pipeline='builtin.module(gpu.module(gpu.func(attn-rescale-lazily)))' | FileCheck %s
 
+#always = #attn.schedule<style = fa3, target = "sm_90a", rows = 16, keys = 8,
+                         workers = 1, query_stages = 1, stages = 2, registers = [24, 240],
+                         overlap = true, rescale_threshold = 0,
+                         persistent = false, descending = false>
 #schedule = #attn.schedule<style = fa3, target = "sm_90a", rows = 16, keys = 8,
                            workers = 1, query_stages = 1, stages = 2, registers = [24, 240],
                            overlap = true, rescale_threshold = 8,
                            persistent = false, descending = false>
 
-#always = #attn.schedule<style = fa3, target = "sm_90a", rows = 16, keys = 8,
-                           workers = 1, query_stages = 1, stages = 2, registers = [24, 240],
-                           overlap = true, rescale_threshold = 0,
-                           persistent = false, descending = false>
-
-
 gpu.module @kernels {
+  // Nobody asked for it.
   // CHECK-LABEL: gpu.func @negative_threshold_0
   // CHECK-NOT: attn_gpu.warp_any
-  // CHECK-NOT: scf.if
-  gpu.func @negative_threshold_0(%s: vector<16x8xf32>, %f: f32, %n: index, %o: memref<16xf32>) kernel
-      attributes {attn.schedule = #always} {
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %none = arith.constant dense<0xFF800000> : vector<16xf32>
-    %zero = arith.constant dense<0.0> : vector<16xf32>
-    %r:2 = scf.for %j = %c0 to %n step %c1 iter_args(%m = %none, %l = %zero) -> (vector<16xf32>, vector<16xf32>) {
+  gpu.func @negative_threshold_0(%s: vector<16x8xf32>, %m0: vector<16xf32>, %c: f32, %n: index) kernel attributes {attn.schedule = #always} {
+    attn.tile_loop (%i, %key) over keys step 8 first(%n) from(%n) segments(full %n) carries(maximum %m = %m0 : vector<16xf32>, accumulator %acc = %s : vector<16x8xf32>) {
       %max = vector.multi_reduction <maxnumf>, %s, %m [1] : vector<16x8xf32> to vector<16xf32>
-      %difference = arith.subf %m, %max : vector<16xf32>
-      %c = vector.broadcast %f : f32 to vector<16xf32>
-      %power = arith.mulf %difference, %c : vector<16xf32>
-      %scale = math.exp2 %power : vector<16xf32>
-      %scaled = arith.mulf %l, %scale : vector<16xf32>
-      %next = arith.addf %scaled, %max : vector<16xf32>
-      scf.yield %max, %next : vector<16xf32>, vector<16xf32>
+      %scaled = attn.rescale %acc from(%m) to(%max) factor(%c) : vector<16x8xf32> by vector<16xf32>
+      attn.yield %max, %scaled : vector<16xf32>, vector<16x8xf32>
     }
-    vector.transfer_write %r#1, %o[%c0] : vector<16xf32>, memref<16xf32>
     gpu.return
   }
 
-  // CHECK-LABEL: gpu.func @negative_no_schedule
+  // What a schedule asks for and does not get is said.
+  // CHECK-LABEL: gpu.func @negative_other_forms
   // CHECK-NOT: attn_gpu.warp_any
-  // CHECK-NOT: scf.if
-  gpu.func @negative_no_schedule(%s: vector<16x8xf32>, %f: f32, %n: index, %o: memref<16xf32>) kernel {
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %none = arith.constant dense<0xFF800000> : vector<16xf32>
-    %zero = arith.constant dense<0.0> : vector<16xf32>
-    %r:2 = scf.for %j = %c0 to %n step %c1 iter_args(%m = %none, %l = %zero) -> (vector<16xf32>, vector<16xf32>) {
-      %max = vector.multi_reduction <maxnumf>, %s, %m [1] : vector<16x8xf32> to vector<16xf32>
-      %difference = arith.subf %m, %max : vector<16xf32>
-      %c = vector.broadcast %f : f32 to vector<16xf32>
-      %power = arith.mulf %difference, %c : vector<16xf32>
-      %scale = math.exp2 %power : vector<16xf32>
-      %scaled = arith.mulf %l, %scale : vector<16xf32>
-      %next = arith.addf %scaled, %max : vector<16xf32>
-      scf.yield %max, %next : vector<16xf32>, vector<16xf32>
+  gpu.func @negative_other_forms(%s: vector<16x8xf32>, %m0: vector<16xf32>, %c: f32, %n: index) kernel attributes {attn.schedule = #schedule} {
+    // A reference that the loop does not carry.
+    // expected-remark @below {{not rescaled lazily: expected a maximum and one attn.rescale}}
+    attn.tile_loop (%i, %key) over keys step 8 first(%n) from(%n) segments(full %n)
+        carries(accumulator %acc = %s : vector<16x8xf32>) {
+      %p = attn.softmax_weights %s relative(%m0) factor(%c) : vector<16x8xf32>, vector<16xf32>
+      %next = arith.addf %acc, %p : vector<16x8xf32>
+      attn.yield %next : vector<16x8xf32>
     }
-    vector.transfer_write %r#1, %o[%c0] : vector<16xf32>, memref<16xf32>
+    // Sums that go to another reference than the one yielded.
+    // expected-remark @below {{not rescaled lazily: expected sums that go from the maximum before to the one after}}
+    attn.tile_loop (%i, %key) over keys step 8 first(%n) from(%n) segments(full %n)
+        carries(maximum %m = %m0 : vector<16xf32>, accumulator %acc = %s : vector<16x8xf32>) {
+      %scaled = attn.rescale %acc from(%m) to(%m0) factor(%c) : vector<16x8xf32> by vector<16xf32>
+      attn.yield %m, %scaled : vector<16xf32>, vector<16x8xf32>
+    }
     gpu.return
   }
 
-  // CHECK-LABEL: gpu.func @negative_other_use_of_the_scale
+  // CHECK-LABEL: gpu.func @negative_late_factor
   // CHECK-NOT: attn_gpu.warp_any
-  // CHECK-NOT: scf.if
-  gpu.func @negative_other_use_of_the_scale(%s: vector<16x8xf32>, %f: f32, %n: index, %o: memref<16xf32>) kernel
-      attributes {attn.schedule = #schedule} {
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %none = arith.constant dense<0xFF800000> : vector<16xf32>
-    %zero = arith.constant dense<0.0> : vector<16xf32>
-    %r:2 = scf.for %j = %c0 to %n step %c1 iter_args(%m = %none, %l = %zero) -> (vector<16xf32>, vector<16xf32>) {
+  gpu.func @negative_late_factor(%s: vector<16x8xf32>, %m0: vector<16xf32>, %f: memref<f32>, %n: index) kernel attributes {attn.schedule = #schedule} {
+    // expected-remark @below {{not rescaled lazily: expected a factor that the loop does not change}}
+    attn.tile_loop (%i, %key) over keys step 8 first(%n) from(%n) segments(full %n) carries(accumulator %acc = %s : vector<16x8xf32>, maximum %m = %m0 : vector<16xf32>) {
       %max = vector.multi_reduction <maxnumf>, %s, %m [1] : vector<16x8xf32> to vector<16xf32>
-      %difference = arith.subf %m, %max : vector<16xf32>
-      %c = vector.broadcast %f : f32 to vector<16xf32>
-      %power = arith.mulf %difference, %c : vector<16xf32>
-      %scale = math.exp2 %power : vector<16xf32>
-      %scaled = arith.mulf %l, %scale : vector<16xf32>
-      %next = arith.addf %scaled, %scale : vector<16xf32>
-      scf.yield %max, %next : vector<16xf32>, vector<16xf32>
+      %c = memref.load %f[] : memref<f32>
+      %scaled = attn.rescale %acc from(%m) to(%max) factor(%c) : vector<16x8xf32> by vector<16xf32>
+      attn.yield %scaled, %max : vector<16x8xf32>, vector<16xf32>
     }
-    vector.transfer_write %r#1, %o[%c0] : vector<16xf32>, memref<16xf32>
-    gpu.return
-  }
-
-  // A factor made in the loop is not there when the warp decides.
-  // CHECK-LABEL: gpu.func @negative_factor_from_the_loop
-  // CHECK-NOT: attn_gpu.warp_any
-  // CHECK-NOT: scf.if
-  gpu.func @negative_factor_from_the_loop(%s: vector<16x8xf32>, %f: f32, %n: index, %o: memref<16xf32>) kernel
-      attributes {attn.schedule = #schedule} {
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %none = arith.constant dense<0xFF800000> : vector<16xf32>
-    %zero = arith.constant dense<0.0> : vector<16xf32>
-    %r:2 = scf.for %j = %c0 to %n step %c1 iter_args(%m = %none, %l = %zero) -> (vector<16xf32>, vector<16xf32>) {
-      %max = vector.multi_reduction <maxnumf>, %s, %m [1] : vector<16x8xf32> to vector<16xf32>
-      %late = memref.load %o[%j] : memref<16xf32>
-      %difference = arith.subf %m, %max : vector<16xf32>
-      %c = vector.broadcast %late : f32 to vector<16xf32>
-      %power = arith.mulf %difference, %c : vector<16xf32>
-      %scale = math.exp2 %power : vector<16xf32>
-      %scaled = arith.mulf %l, %scale : vector<16xf32>
-      %next = arith.addf %scaled, %max : vector<16xf32>
-      scf.yield %max, %next : vector<16xf32>, vector<16xf32>
-    }
-    vector.transfer_write %r#1, %o[%c0] : vector<16xf32>, memref<16xf32>
-    gpu.return
-  }
-
-  // What is scaled is no carried sum.
-  // CHECK-LABEL: gpu.func @negative_product_of_something_else
-  // CHECK-NOT: attn_gpu.warp_any
-  // CHECK-NOT: scf.if
-  gpu.func @negative_product_of_something_else(%s: vector<16x8xf32>, %f: f32, %n: index, %o: memref<16xf32>) kernel
-      attributes {attn.schedule = #schedule} {
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %none = arith.constant dense<0xFF800000> : vector<16xf32>
-    %zero = arith.constant dense<0.0> : vector<16xf32>
-    %r:2 = scf.for %j = %c0 to %n step %c1 iter_args(%m = %none, %l = %zero) -> (vector<16xf32>, vector<16xf32>) {
-      %max = vector.multi_reduction <maxnumf>, %s, %m [1] : vector<16x8xf32> to vector<16xf32>
-      %difference = arith.subf %m, %max : vector<16xf32>
-      %c = vector.broadcast %f : f32 to vector<16xf32>
-      %power = arith.mulf %difference, %c : vector<16xf32>
-      %scale = math.exp2 %power : vector<16xf32>
-      %twice = arith.addf %l, %l : vector<16xf32>
-      %scaled = arith.mulf %twice, %scale : vector<16xf32>
-      %next = arith.addf %scaled, %max : vector<16xf32>
-      scf.yield %max, %next : vector<16xf32>, vector<16xf32>
-    }
-    vector.transfer_write %r#1, %o[%c0] : vector<16xf32>, memref<16xf32>
-    gpu.return
-  }
-
-  // CHECK-LABEL: gpu.func @negative_square_of_the_scale
-  // CHECK-NOT: attn_gpu.warp_any
-  // CHECK-NOT: scf.if
-  gpu.func @negative_square_of_the_scale(%s: vector<16x8xf32>, %f: f32, %n: index, %o: memref<16xf32>) kernel
-      attributes {attn.schedule = #schedule} {
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %none = arith.constant dense<0xFF800000> : vector<16xf32>
-    %zero = arith.constant dense<0.0> : vector<16xf32>
-    %r:2 = scf.for %j = %c0 to %n step %c1 iter_args(%m = %none, %l = %zero) -> (vector<16xf32>, vector<16xf32>) {
-      %max = vector.multi_reduction <maxnumf>, %s, %m [1] : vector<16x8xf32> to vector<16xf32>
-      %difference = arith.subf %m, %max : vector<16xf32>
-      %c = vector.broadcast %f : f32 to vector<16xf32>
-      %power = arith.mulf %difference, %c : vector<16xf32>
-      %scale = math.exp2 %power : vector<16xf32>
-      %scaled = arith.mulf %scale, %scale : vector<16xf32>
-      %next = arith.addf %scaled, %l : vector<16xf32>
-      scf.yield %max, %next : vector<16xf32>, vector<16xf32>
-    }
-    vector.transfer_write %r#1, %o[%c0] : vector<16xf32>, memref<16xf32>
     gpu.return
   }
 }

@@ -5,90 +5,32 @@
                            overlap = true, rescale_threshold = 8,
                            persistent = false, descending = false>
 
-
 gpu.module @kernels {
-  // CHECK-LABEL: gpu.func @threshold
-  // CHECK: vector.multi_reduction <maxnumf>
-  // CHECK: %[[GROWTH:[^ ]*]] = arith.subf
-  // CHECK: %[[BITS:[^ ]*]] = arith.mulf %[[GROWTH]]
+  // The warp votes on the growth in log2 units, and all that follows uses the
+  // maximum that it keeps.
+  // CHECK-LABEL: gpu.func @vote
+  // CHECK-SAME: %[[C:[^ ]*]]: f32
+  // CHECK: carries(maximum %[[OLD:[^ ]*]] =
+  // CHECK: %[[NEW:[^ ]*]] = vector.multi_reduction <maxnumf>
+  // CHECK: %[[GROWTH:[^ ]*]] = arith.subf %[[NEW]], %[[OLD]]
+  // CHECK: %[[FACTOR:[^ ]*]] = vector.broadcast %[[C]]
+  // CHECK: %[[BITS:[^ ]*]] = arith.mulf %[[GROWTH]], %[[FACTOR]]
   // CHECK: %[[LIMIT:[^ ]*]] = arith.constant dense<8.000000e+00>
-  // CHECK: arith.cmpf ogt, %[[BITS]], %[[LIMIT]]
-  gpu.func @threshold(%s: vector<16x8xf32>, %f: f32, %n: index, %o: memref<16xf32>) kernel
-      attributes {attn.schedule = #schedule} {
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %none = arith.constant dense<0xFF800000> : vector<16xf32>
-    %zero = arith.constant dense<0.0> : vector<16xf32>
-    %r:2 = scf.for %j = %c0 to %n step %c1 iter_args(%m = %none, %l = %zero) -> (vector<16xf32>, vector<16xf32>) {
-      %max = vector.multi_reduction <maxnumf>, %s, %m [1] : vector<16x8xf32> to vector<16xf32>
-      %difference = arith.subf %m, %max : vector<16xf32>
-      %c = vector.broadcast %f : f32 to vector<16xf32>
-      %power = arith.mulf %difference, %c : vector<16xf32>
-      %scale = math.exp2 %power : vector<16xf32>
-      %scaled = arith.mulf %l, %scale : vector<16xf32>
-      %next = arith.addf %scaled, %max : vector<16xf32>
-      scf.yield %max, %next : vector<16xf32>, vector<16xf32>
-    }
-    vector.transfer_write %r#1, %o[%c0] : vector<16xf32>, memref<16xf32>
-    gpu.return
-  }
-
-  // All that follows uses the maximum that the warp keeps.
-  // CHECK-LABEL: gpu.func @kept_maximum_is_used
-  // CHECK: attn_gpu.warp_any
+  // CHECK: %[[MUCH:[^ ]*]] = arith.cmpf ogt, %[[BITS]], %[[LIMIT]]
+  // CHECK: attn_gpu.warp_any %[[MUCH]]
   // CHECK: %[[KEPT:[^ ]*]] = arith.select
-  // CHECK: } else {
-  // CHECK: scf.yield
-  // CHECK: arith.addf %{{[^ ]*}}, %[[KEPT]]
-  // CHECK: scf.yield %[[KEPT]]
-  gpu.func @kept_maximum_is_used(%s: vector<16x8xf32>, %f: f32, %n: index, %o: memref<16xf32>) kernel
+  // CHECK: attn.softmax_weights %{{.*}} relative(%[[KEPT]])
+  // CHECK: attn.yield %[[KEPT]],
+  gpu.func @vote(%s: vector<16x8xf32>, %c: f32, %m0: vector<16xf32>, %acc0: vector<16x8xf32>, %n: index) kernel
       attributes {attn.schedule = #schedule} {
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %none = arith.constant dense<0xFF800000> : vector<16xf32>
-    %zero = arith.constant dense<0.0> : vector<16xf32>
-    %r:2 = scf.for %j = %c0 to %n step %c1 iter_args(%m = %none, %l = %zero) -> (vector<16xf32>, vector<16xf32>) {
+    attn.tile_loop (%i, %key) over keys step 8 first(%n) from(%n) segments(full %n)
+        carries(maximum %m = %m0 : vector<16xf32>, accumulator %acc = %acc0 : vector<16x8xf32>) {
       %max = vector.multi_reduction <maxnumf>, %s, %m [1] : vector<16x8xf32> to vector<16xf32>
-      %difference = arith.subf %m, %max : vector<16xf32>
-      %c = vector.broadcast %f : f32 to vector<16xf32>
-      %power = arith.mulf %difference, %c : vector<16xf32>
-      %scale = math.exp2 %power : vector<16xf32>
-      %scaled = arith.mulf %l, %scale : vector<16xf32>
-      %next = arith.addf %scaled, %max : vector<16xf32>
-      scf.yield %max, %next : vector<16xf32>, vector<16xf32>
+      %scaled = attn.rescale %acc from(%m) to(%max) factor(%c) : vector<16x8xf32> by vector<16xf32>
+      %p = attn.softmax_weights %s relative(%max) factor(%c) : vector<16x8xf32>, vector<16xf32>
+      %next = arith.addf %scaled, %p : vector<16x8xf32>
+      attn.yield %max, %next : vector<16xf32>, vector<16x8xf32>
     }
-    vector.transfer_write %r#1, %o[%c0] : vector<16xf32>, memref<16xf32>
-    gpu.return
-  }
-
-
-  // The scale of an accumulator is stretched under the condition only.
-  // CHECK-LABEL: gpu.func @broadcast_scale
-  // CHECK: scf.if
-  // CHECK: math.exp2
-  // CHECK: vector.shape_cast
-  // CHECK: vector.broadcast
-  // CHECK: arith.mulf
-  // CHECK: } else {
-  // CHECK-NOT: vector.broadcast
-  gpu.func @broadcast_scale(%s: vector<16x8xf32>, %f: f32, %n: index, %o: memref<16xf32>) kernel
-      attributes {attn.schedule = #schedule} {
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %none = arith.constant dense<0xFF800000> : vector<16xf32>
-    %zero = arith.constant dense<0.0> : vector<16x4xf32>
-    %r:2 = scf.for %j = %c0 to %n step %c1 iter_args(%m = %none, %l = %zero) -> (vector<16xf32>, vector<16x4xf32>) {
-      %max = vector.multi_reduction <maxnumf>, %s, %m [1] : vector<16x8xf32> to vector<16xf32>
-      %difference = arith.subf %m, %max : vector<16xf32>
-      %c = vector.broadcast %f : f32 to vector<16xf32>
-      %power = arith.mulf %difference, %c : vector<16xf32>
-      %scale = math.exp2 %power : vector<16xf32>
-      %column = vector.shape_cast %scale : vector<16xf32> to vector<16x1xf32>
-      %stretched = vector.broadcast %column : vector<16x1xf32> to vector<16x4xf32>
-      %next = arith.mulf %l, %stretched : vector<16x4xf32>
-      scf.yield %max, %next : vector<16xf32>, vector<16x4xf32>
-    }
-    vector.transfer_write %r#0, %o[%c0] : vector<16xf32>, memref<16xf32>
     gpu.return
   }
 }

@@ -18,19 +18,4 @@ gpu.module @kernels {
     %m = vector.multi_reduction <maxnumf>, %v, %acc [1] : vector<64x16xf32> to vector<64xf32>
     gpu.return
   }
-
-  // CHECK-LABEL: llvm.func @partial_sum
-  // CHECK-SAME: %{{.*}}: f32, %[[A:.*]]: f32)
-  gpu.func @partial_sum(%s: f32, %a: f32) kernel attributes {known_block_size = array<i32: 128, 1, 1>, attn_gpu.warps_per_worker = 4 : i64} {
-    %v = vector.broadcast %s : f32 to vector<64x16xf32>
-    %acc = vector.broadcast %a : f32 to vector<64xf32>
-    // CHECK: nvvm.shfl.sync idx
-    // CHECK: %[[ROW:.*]] = llvm.fadd
-    // CHECK-NOT: nvvm.shfl.sync
-    // CHECK: llvm.fadd %[[A]]
-    // CHECK-NOT: nvvm.shfl.sync
-    // CHECK: llvm.return
-    %m = vector.multi_reduction <add>, %v, %acc {attn_gpu.partial} [1] : vector<64x16xf32> to vector<64xf32>
-    gpu.return
-  }
 }

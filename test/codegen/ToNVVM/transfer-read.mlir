@@ -29,4 +29,21 @@ gpu.module @kernels {
     %v = vector.transfer_read %a[%c0], %zero {in_bounds = [true, true], permutation_map = affine_map<(d0) -> (0, d0)>} : memref<8xf32>, vector<1x8xf32>
     gpu.return
   }
+
+  // Columns may lie apart: the stride counts for the thread's first column and
+  // for the one next to it.
+  // CHECK-LABEL: llvm.func @columns_apart
+  // CHECK-SAME: (%[[A:[^:]*]]: !llvm.ptr<1>, {{.*}}%[[STRIDE:[^:,]*]]: i64)
+  gpu.func @columns_apart(%a: memref<8x1xf32, strided<[?, 1]>>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, attn_gpu.warps_per_worker = 4 : i64} {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0.0 : f32
+    // CHECK: %[[FIRST:.*]] = llvm.mul %{{.*}}, %[[STRIDE]]
+    // CHECK: llvm.load
+    // CHECK: %[[ONE:.*]] = llvm.mlir.constant(1 : i64)
+    // CHECK: %[[NEXT:.*]] = llvm.mul %[[STRIDE]], %[[ONE]]
+    // CHECK: llvm.getelementptr %{{.*}}[%[[NEXT]]]
+    // CHECK: llvm.load
+    %v = vector.transfer_read %a[%c0, %c0], %zero {in_bounds = [true, true], permutation_map = affine_map<(r, c) -> (c, r)>} : memref<8x1xf32, strided<[?, 1]>>, vector<1x8xf32>
+    gpu.return
+  }
 }
