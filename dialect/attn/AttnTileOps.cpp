@@ -349,19 +349,19 @@ LogicalResult TileLoopOp::verify() {
 }
 
 LogicalResult TileLoopOp::verifyRegions() {
-  // tile_loop_c4
-  SmallVector<Type> types(2, IndexType::get(getContext()));
-  llvm::append_range(types, getInits().getTypes());
-  if (TypeRange(types) != getBody()->getArgumentTypes())
-    return emitOpError() << "expected region arguments of two index and the "
-                            "types of the carried values";
-  if (getInits().getTypes() != getResultTypes())
-    return emitOpError() << "expected results with the types of the carried "
-                            "values";
-  auto yield = dyn_cast<YieldOp>(getBody()->getTerminator());
-  if (!yield || yield.getOperandTypes() != getInits().getTypes())
-    return emitOpError() << "expected the types of the carried values to be "
-                            "yielded";
+  // tile_loop_c4; that types of carried values match, LoopLikeOpInterface
+  // checks.
+  Block::BlockArgListType arguments = getBody()->getArguments();
+  if (arguments.size() < 2 ||
+      !llvm::all_of(arguments.take_front(2), [](BlockArgument argument) {
+        return argument.getType().isIndex();
+      }))
+    return emitOpError() << "expected region arguments to start with two of "
+                            "type index";
+  Operation *terminator = getBody()->getTerminator();
+  if (!isa<YieldOp>(terminator))
+    return emitOpError() << "expected attn.yield at the end, but got "
+                         << terminator->getName();
   return success();
 }
 
@@ -372,12 +372,17 @@ MutableArrayRef<OpOperand> TileLoopOp::getInitsMutable() {
 }
 
 Block::BlockArgListType TileLoopOp::getRegionIterArgs() {
-  return getBody()->getArguments().drop_front(2);
+  // Asked before the region is verified.
+  Block::BlockArgListType arguments = getBody()->getArguments();
+  return arguments.drop_front(std::min<size_t>(2, arguments.size()));
 }
 
 std::optional<MutableArrayRef<OpOperand>>
 TileLoopOp::getYieldedValuesMutable() {
-  return getYield()->getOpOperands();
+  auto yield = dyn_cast<YieldOp>(getBody()->getTerminator());
+  if (!yield)
+    return std::nullopt;
+  return yield->getOpOperands();
 }
 
 std::optional<ResultRange> TileLoopOp::getLoopResults() { return getResults(); }
