@@ -30,11 +30,16 @@ static constexpr int64_t kLargestNumber = std::numeric_limits<int32_t>::max();
 /// statistics, temporaries of the softmax.
 static constexpr int64_t kOtherRegisters = 32;
 
+/// With more, f32 would have less than half its exponents left for values.
+static constexpr int64_t kLargestRescaleThreshold = 32;
+
 ScheduleQuery ScheduleQuery::get(AttentionOp op, StringRef target) {
   ScheduleQuery query;
   query.target = target.str();
-  query.elementBits =
-      getElementTypeOrSelf(op.getQuery()).getIntOrFloatBitWidth();
+  auto element = cast<FloatType>(getElementTypeOrSelf(op.getQuery()));
+  query.elementBits = element.getWidth();
+  query.elementExponent =
+      llvm::APFloat::semanticsMaxExponent(element.getFloatSemantics());
   query.headDimQK = op.getHeadDimQK();
   query.headDimVO = op.getHeadDimVO();
   BandMaskInterface mask = op.getMaskAttr();
@@ -270,6 +275,12 @@ std::string mlir::attn::checkSchedule(ScheduleAttr schedule,
   if (query.elementBits != 16)
     reasons.add("expected 16-bit elements, but got {0} bits",
                 query.elementBits);
+  // Weights reach 2 to that power before the reference moves.
+  int64_t largest = std::min(query.elementExponent, kLargestRescaleThreshold);
+  if (schedule.getRescaleThreshold() > largest)
+    reasons.add("expected a rescale_threshold of at most {0}, so that weights "
+                "and their sums stay finite, but got {1}",
+                largest, schedule.getRescaleThreshold());
   if (schedule.getKeys() % kInnerStep != 0)
     reasons.add("expected keys to be a multiple of {0}, but got {1}",
                 kInnerStep, schedule.getKeys());

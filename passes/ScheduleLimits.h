@@ -37,6 +37,8 @@ struct ScheduleQuery {
   std::optional<Style> style;
   /// Bits of an element of Q, K and V.
   int64_t elementBits = 16;
+  /// The largest exponent of an element: of f16, if nothing is known.
+  int64_t elementExponent = 15;
   int64_t headDimQK = 0;
   int64_t headDimVO = 0;
   /// Where the problem pins it.

@@ -15,6 +15,11 @@
 using namespace mlir;
 using namespace mlir::attn;
 
+/// Keys that f32 accumulators take the values of. A matrix product adds some
+/// keys at a time to them; from 2^26 equal weights on, such a part is less than
+/// half a unit of their last place, and they grow no more.
+static constexpr int64_t kMaxKeys = int64_t(1) << 26;
+
 /// The name of a dim in a manifest, and the size that it has.
 static std::pair<StringRef, std::string>
 nameDim(AttentionOp op, AttentionOp::Dim dim, bool isKeySide) {
@@ -131,6 +136,8 @@ ProblemDescription mlir::attn::describeProblem(AttentionOp op) {
       problem.constraints.begin(),
       "num_qo_heads == " + std::to_string(op.getGroupSize()) +
           " * num_kv_heads");
+  if (op.getScale().getType().isF32())
+    problem.constraints.push_back("seqlen_k <= " + std::to_string(kMaxKeys));
   problem.cost = describeCost(op);
   problem.schedule = op.getScheduleAttr();
   problem.tiles = "ceildiv(seqlen_q, " +

@@ -568,3 +568,41 @@ func.func @producer_wants_more_registers(%t: !t, %scale: f32) {
       maps [#q, #k, #v, #o]
   return
 }
+
+// -----
+
+#q = affine_map<(b, h, m, n, d, e) -> (b, m, h, d)>
+#k = affine_map<(b, h, m, n, d, e) -> (b, n, h, d)>
+#v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
+#o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
+!t = memref<?x?x?x64xf16>
+func.func @weights_beyond_f16(%t: !t, %scale: f32) {
+  // expected-error @below {{schedule does not fit: expected a rescale_threshold of at most 15, so that weights and their sums stay finite, but got 16}}
+  attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%scale)
+      outs(%t : !t)
+      schedule(#attn.schedule<style = fa2, target = "sm_80", rows = 128,
+               keys = 64, workers = 4, query_stages = 1, stages = 1, registers = [],
+               overlap = false, rescale_threshold = 16, persistent = false,
+               descending = false>)
+      maps [#q, #k, #v, #o]
+  return
+}
+
+// -----
+
+#q = affine_map<(b, h, m, n, d, e) -> (b, m, h, d)>
+#k = affine_map<(b, h, m, n, d, e) -> (b, n, h, d)>
+#v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
+#o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
+!t = memref<?x?x?x64xbf16>
+func.func @sums_beyond_f32(%t: !t, %scale: f32) {
+  // expected-error @below {{schedule does not fit: expected a rescale_threshold of at most 32, so that weights and their sums stay finite, but got 33}}
+  attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%scale)
+      outs(%t : !t)
+      schedule(#attn.schedule<style = fa2, target = "sm_80", rows = 128,
+               keys = 64, workers = 4, query_stages = 1, stages = 1, registers = [],
+               overlap = false, rescale_threshold = 33, persistent = false,
+               descending = false>)
+      maps [#q, #k, #v, #o]
+  return
+}
