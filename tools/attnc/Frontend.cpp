@@ -176,8 +176,7 @@ MaybeFailure ProblemReader::readModule() {
 
 MaybeFailure ProblemReader::readSpec() {
   if (input.file)
-    values.readJSON(input.file->getBuffer(),
-                    input.file->getBufferIdentifier().str(), errors);
+    values.readJSON(input.file->getBuffer(), input.name, errors);
   readFlags();
   // On the command line the version is clear: it is this program's.
   if (!input.file)
