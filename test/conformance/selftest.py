@@ -126,6 +126,36 @@ class Reference(unittest.TestCase):
         wrong = Outcome(0, "", ref.o + 1e-13, ref.lse)
         self.assertIn("o[", checks.against_reference(wrong, ref))
 
+    def test_lse_has_the_error_of_plain_f32(self):
+        lse = np.array([0.5, -100, -np.inf])
+        np.testing.assert_allclose(
+            reference.lse_bar(case(), lse, 0), [1e-5, 1e-3, 0], rtol=1e-12
+        )
+        np.testing.assert_allclose(
+            reference.lse_bar(case(), lse, 0.25), [0.5, 50, 0], rtol=1e-12
+        )
+        one = case()
+        ref = reference.compute(one, **make_inputs(one))
+        self.assertLess(ref.lse_error, 1e-6)
+        self.assertEqual(ref.lse_bar[0, 0, 8], max(1, ref.lse[0, 0, 8]) * 1e-5)
+
+    def test_scores_that_cancel(self):
+        # Pairs of columns, 100 * 100 - 100 * 99.75 and the like.
+        big = {"value": "100 * sin(12.9 * i + 4.1 * (c // 2))"}
+        pair = "100 * cos(7.7 * j + 3.3 * (c // 2)) * (1 if c % 2 == 0 else -1)"
+        keys = {"value": pair + " + (0.25 * sin(j + c) if c % 2 == 1 else 0)"}
+        spec = {**case().spec, "dtype": "f16", "head_dim_qk": 64}
+        one = case(spec=spec, inputs={"q": big, "k": keys})
+        ref = reference.compute(one, **make_inputs(one))
+        finite = np.isfinite(ref.lse)
+        self.assertLess(np.abs(ref.lse[finite]).max(), 1e3)
+        self.assertGreater(ref.lse_error, 1e-5)
+        self.assertLess(ref.lse_error, 1e-2)
+        off = Outcome(0, "", ref.o, ref.lse * (1 + 1.9 * ref.lse_error))
+        self.assertIsNone(checks.against_reference(off, ref))
+        off = Outcome(0, "", ref.o, ref.lse * (1 + 2.1 * ref.lse_error))
+        self.assertIn("lse[", checks.against_reference(off, ref))
+
     def test_a_case_about_types_keeps_its_own(self):
         spec = {**case().spec, "dtype_o": "f16"}
         self.assertEqual(case(spec=spec).with_dtype("f64").setting("dtype"), "bf16")
