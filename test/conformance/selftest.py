@@ -12,6 +12,7 @@ import numpy as np
 
 import checks
 import reference
+import timing
 from attnc import Outcome
 from case import Case, nested
 from formula import FormulaError, evaluate
@@ -164,6 +165,35 @@ class Reference(unittest.TestCase):
         one = case(shape={"b": 1, "sq": 60, "sk": 60})
         ref = reference.compute(one, **make_inputs(one))
         self.assertLess((ref.o_bar / np.abs(ref.o).max()).max(), 2.0**-5)
+
+
+class Timing(unittest.TestCase):
+    def times(self, count):
+        made = [timing.Times(f"case-{n}", seconds=n) for n in range(count)]
+        for n, each in enumerate(made):
+            each.add(n / 2, 300)
+            each.add(1, 300)
+        return made
+
+    def test_the_slowest_ten(self):
+        lines = timing.report(self.times(40))
+        self.assertEqual(len(lines), 11)
+        self.assertIn("case-39 (19.5 s of 300 s)", lines[1])
+        self.assertIn("case-30 ", lines[10])
+
+    def test_few_cases_are_not_listed(self):
+        self.assertEqual(timing.report(self.times(10)), [])
+        self.assertEqual(timing.report([]), [])
+
+    def test_near_the_limit(self):
+        times = self.times(3)
+        times[1].add(20, 30)  # a limit of its own
+        times[1].add(140, 300)  # longer, but a smaller share
+        times[2].add(149, 300)
+        lines = timing.report(times)
+        self.assertEqual(len(lines), 1)
+        self.assertIn("case-1 is near its limit: expected at most 15 s", lines[0])
+        self.assertIn("took 20.0 s", lines[0])
 
 
 class Judging(unittest.TestCase):
