@@ -7,8 +7,8 @@
 
 #include "tools/attnc/Frontend.h"
 
-#include "tools/attnc/SpecRegions.h"
-#include "tools/attnc/SpecSupport.h"
+#include "tools/attnc/spec/SpecRegions.h"
+#include "tools/attnc/spec/SpecSupport.h"
 
 #include "codegen/Emit/EmitPTX.h"
 #include "dialect/attn_gpu/AttnGPUDialect.h"
