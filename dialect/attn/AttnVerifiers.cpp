@@ -8,6 +8,7 @@
 #include "dialect/attn/AttnDialect.h"
 
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::attn;
@@ -127,8 +128,11 @@ static LogicalResult verifyExtents(AttentionOp op, AttentionOp::Tensor tensor,
         op.getOperandDim(tensor, static_cast<AttentionOp::Dim>(dim)));
     if (ShapedType::isDynamic(size))
       continue;
-    if (dim == AttentionOp::Head && spec.grouped)
-      size *= op.getGroupSize();
+    if (dim == AttentionOp::Head && spec.grouped &&
+        llvm::MulOverflow(size, op.getGroupSize(), size))
+      return op.emitOpError() << "expected fewer query heads than 2^63, but "
+                                 "got groups of "
+                              << op.getGroupSize() << " in " << spec.name;
     if (extents[dim] != ShapedType::kDynamic && extents[dim] != size)
       return op.emitOpError()
              << "expected extent " << extents[dim] << " of dim " << dim

@@ -7,11 +7,13 @@ import json
 import os
 import subprocess
 import tempfile
+import threading
 
 import numpy as np
 
 from case import nested
 from tensors import from_file, strides_of, to_file
+from timing import Stopwatch, Times
 
 
 HOST_SCHEDULE = (
@@ -52,6 +54,12 @@ class Attnc:
         self.target = target
         self.timeout = timeout
         self.tile = tile  # (rows, keys) of a schedule of style host, or None
+        self._of_thread = threading.local()
+
+    def start_case(self):
+        """What follows in this thread is another case; returns its times."""
+        self._of_thread.times = Times()
+        return self._of_thread.times
 
     def _spec_file(self, case, folder):
         path = os.path.join(folder, "spec.json")
@@ -84,13 +92,14 @@ class Attnc:
     def _call(self, arguments, timeout):
         command = [self.program, *arguments]
         try:
-            done = subprocess.run(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                timeout=timeout,
-            )
+            with Stopwatch(self._of_thread.times, timeout):
+                done = subprocess.run(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    timeout=timeout,
+                )
         except subprocess.TimeoutExpired as late:
             raise Trouble(f"still running after {timeout:g} s") from late
         text = done.stdout.decode("utf-8", "replace")

@@ -21,6 +21,7 @@ F64_BAR = 1e-14
 class Reference:
     o: np.ndarray  # (b, h, row, column)
     lse: np.ndarray  # (b, h, row)
+    lse_error: float  # the largest of LSE computed plainly, relative above 1
     lse_bar: np.ndarray
     o_bar: np.ndarray  # the largest error allowed, element by element
     o_scale: np.ndarray  # |P| |V|: the scale of the errors of summation
@@ -59,6 +60,7 @@ def compute(case, q, k, v):
     plain = np.empty_like(o)
     o_scale = np.empty_like(o)
     lse = np.empty((b, heads, sq))
+    plain_lse = np.empty_like(lse)
     step = max(1, BLOCK // max(1, sk * heads))
     for n in range(b):
         keys = np.repeat(k[n], group, axis=0)
@@ -68,33 +70,37 @@ def compute(case, q, k, v):
             part = _block(
                 case, q[rows], keys, values, mask[start : start + step]
             )
-            o[rows], lse[rows], plain[rows], o_scale[rows] = part
+            o[rows], lse[rows], plain[rows], plain_lse[rows], o_scale[rows] = part
     bar = _bar(case, o, plain, o_scale)
-    return Reference(o, lse, lse_bar(case, lse), bar, o_scale)
+    error = _lse_error(plain_lse, lse)
+    return Reference(o, lse, error, lse_bar(case, lse, error), bar, o_scale)
 
 
 def _block(case, q, k, v, mask):
     scale, dtype, softcap = case.scale, case.setting("dtype"), case.setting("softcap")
-    if dtype == "f64":
-        q, k, v = (array.astype(np.longdouble) for array in (q, k, v))
     with np.errstate(all="ignore"):
+        # Plainly: in f32, for f64 in f64.
+        plain_type = np.float64 if dtype == "f64" else np.float32
+        products = q.astype(plain_type) @ k.astype(plain_type).transpose(0, 2, 1)
+        plain_scores = cap(softcap, scale * products)
+        plain_lse = _softmax(np.where(mask, plain_scores, -np.inf))[1]
+        if dtype == "f64":
+            q, k, v = (array.astype(np.longdouble) for array in (q, k, v))
         scores = cap(softcap, scale * (q @ k.transpose(0, 2, 1)))
         scores = np.where(mask, scores, -np.inf)
         p, lse = _softmax(scores)
-        low_scores = round_to(dtype, _matmul32(q, k.transpose(0, 2, 1)))
+        low_scores = round_to(dtype, products.astype(np.float64))
         low_scores = round_to(dtype, scale * low_scores)
         if softcap is not None:
             low_scores = round_to(dtype, cap(softcap, low_scores))
         low_scores = np.where(mask, low_scores, -np.inf)
         low_p = round_to(dtype, _softmax(low_scores)[0])
         o = _weighted_sum(p, v, mask)
-        plain = round_to(dtype, _matmul32(low_p, np.where(np.isfinite(v), v, 0)))
+        clean = np.where(np.isfinite(v), v, 0).astype(plain_type)
+        plain = (low_p.astype(plain_type) @ clean).astype(np.float64)
+        plain = round_to(dtype, plain)
         o_scale = p @ np.abs(np.where(np.isfinite(v), v, 0))
-    return o, lse, plain, o_scale
-
-
-def _matmul32(a, b):
-    return (a.astype(np.float32) @ b.astype(np.float32)).astype(np.float64)
+    return o, lse, plain, plain_lse, o_scale
 
 
 def _softmax(scores):
@@ -126,19 +132,29 @@ def _weighted_sum(p, v, mask):
 
 def _bar(case, o, plain, o_scale):
     """Twice the largest error of the plain computation in the input dtype, one
-    rounding of the output, and the noise of summing in f32. In f64 a constant:
-    the plain computation of few keys may be exact."""
-    if case.setting("dtype") == "f64":
-        return F64_BAR * np.maximum(1, np.abs(o))
+    rounding of the output, and the noise of summing in f32. In f64 at least a
+    constant: the plain computation of few keys may be exact."""
     error = np.abs(plain - o)
     worst = error[np.isfinite(error)].max(initial=0)
+    if case.setting("dtype") == "f64":
+        return np.maximum(2 * worst, F64_BAR * np.maximum(1, np.abs(o)))
     rounding = unit_roundoff(case.setting("dtype_o")) * np.abs(o)
     # Half the spacing of f16's smallest numbers; bf16 has f32's range.
     floor = 2.0**-25 if case.setting("dtype_o") == "f16" else 2.0**-134
     return 2 * worst + np.maximum(rounding, floor) + 2.0**-20 * o_scale
 
 
-def lse_bar(case, lse):
+def _lse_error(plain, lse):
+    """The largest error of the plain computation, relative above 1."""
+    with np.errstate(invalid="ignore"):
+        error = np.abs(plain - lse) / np.maximum(1, np.abs(lse))
+    return error[np.isfinite(error)].max(initial=0)
+
+
+def lse_bar(case, lse, plain_error):
+    """1e-5, relative above 1, or twice the error of the same LSE computed plainly:
+    where large scores cancel, f32 has less than 1e-5."""
     bar = F64_BAR if case.setting("dtype") == "f64" else 1e-5
+    bar = max(bar, 2 * plain_error)
     # Beside an infinity every number would be within an infinite bar.
     return bar * np.where(np.isinf(lse), 0, np.maximum(1, np.abs(lse)))

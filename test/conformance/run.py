@@ -5,7 +5,8 @@
 
 usage: run.py [options] FILE.jsonl ...
 
-One line a failure, then `N passed, N failed, N skipped`. Needs numpy."""
+One line a failure, the ten slowest, a warning for each case near its limit, then
+`N passed, N failed, N skipped`. Needs numpy."""
 
 import argparse
 import concurrent.futures
@@ -23,6 +24,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import case as cases
 import checks
 import reference
+import timing
 from attnc import Attnc, Trouble
 from case import CaseError
 from formula import FormulaError
@@ -308,8 +310,9 @@ def select(options, device):
 
 
 def run_one(judge, case, suits):
-    """(verdict, text, seconds)."""
+    """(verdict, text, times)."""
     start = time.monotonic()
+    times = judge.attnc.start_case()
     try:
         if not suits:
             raise Skip(f"is of size {case.size}")
@@ -321,7 +324,8 @@ def run_one(judge, case, suits):
         verdict, text = "FAIL", str(failure)
     except (FormulaError, KeyError, TypeError, ValueError) as error:
         verdict, text = "FAIL", f"the case or the runner is at fault: {error!r}"
-    return verdict, text, time.monotonic() - start
+    times.case, times.seconds = case.id, time.monotonic() - start
+    return verdict, text, times
 
 
 def main():
@@ -346,13 +350,18 @@ def main():
     counts = {"PASS": 0, "FAIL": 0, "SKIP": 0}
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         verdicts = pool.map(lambda pair: run_one(judge, *pair), chosen)
-        for (case, _), (verdict, text, seconds) in zip(chosen, verdicts):
+        ran = []
+        for (case, _), (verdict, text, times) in zip(chosen, verdicts):
             counts[verdict] += 1
+            if verdict != "SKIP":
+                ran.append(times)
             if verdict == "FAIL" or options.verbose:
                 print(
-                    f"{verdict} {case.id} [{seconds:.1f} s]{': ' if text else ''}{text}",
+                    f"{verdict} {case.id} [{times.seconds:.1f} s]{': ' if text else ''}{text}",
                     flush=True,
                 )
+    for line in timing.report(ran):
+        print(line)
     print("{PASS} passed, {FAIL} failed, {SKIP} skipped".format(**counts))
     return 1 if counts["FAIL"] or not counts["PASS"] else 0
 

@@ -12,6 +12,7 @@ import numpy as np
 
 import checks
 import reference
+import timing
 from attnc import Outcome
 from case import Case, nested
 from formula import FormulaError, evaluate
@@ -126,6 +127,36 @@ class Reference(unittest.TestCase):
         wrong = Outcome(0, "", ref.o + 1e-13, ref.lse)
         self.assertIn("o[", checks.against_reference(wrong, ref))
 
+    def test_lse_has_the_error_of_plain_f32(self):
+        lse = np.array([0.5, -100, -np.inf])
+        np.testing.assert_allclose(
+            reference.lse_bar(case(), lse, 0), [1e-5, 1e-3, 0], rtol=1e-12
+        )
+        np.testing.assert_allclose(
+            reference.lse_bar(case(), lse, 0.25), [0.5, 50, 0], rtol=1e-12
+        )
+        one = case()
+        ref = reference.compute(one, **make_inputs(one))
+        self.assertLess(ref.lse_error, 1e-6)
+        self.assertEqual(ref.lse_bar[0, 0, 8], max(1, ref.lse[0, 0, 8]) * 1e-5)
+
+    def test_scores_that_cancel(self):
+        # Pairs of columns, 100 * 100 - 100 * 99.75 and the like.
+        big = {"value": "100 * sin(12.9 * i + 4.1 * (c // 2))"}
+        pair = "100 * cos(7.7 * j + 3.3 * (c // 2)) * (1 if c % 2 == 0 else -1)"
+        keys = {"value": pair + " + (0.25 * sin(j + c) if c % 2 == 1 else 0)"}
+        spec = {**case().spec, "dtype": "f16", "head_dim_qk": 64}
+        one = case(spec=spec, inputs={"q": big, "k": keys})
+        ref = reference.compute(one, **make_inputs(one))
+        finite = np.isfinite(ref.lse)
+        self.assertLess(np.abs(ref.lse[finite]).max(), 1e3)
+        self.assertGreater(ref.lse_error, 1e-5)
+        self.assertLess(ref.lse_error, 1e-2)
+        off = Outcome(0, "", ref.o, ref.lse * (1 + 1.9 * ref.lse_error))
+        self.assertIsNone(checks.against_reference(off, ref))
+        off = Outcome(0, "", ref.o, ref.lse * (1 + 2.1 * ref.lse_error))
+        self.assertIn("lse[", checks.against_reference(off, ref))
+
     def test_a_case_about_types_keeps_its_own(self):
         spec = {**case().spec, "dtype_o": "f16"}
         self.assertEqual(case(spec=spec).with_dtype("f64").setting("dtype"), "bf16")
@@ -134,6 +165,35 @@ class Reference(unittest.TestCase):
         one = case(shape={"b": 1, "sq": 60, "sk": 60})
         ref = reference.compute(one, **make_inputs(one))
         self.assertLess((ref.o_bar / np.abs(ref.o).max()).max(), 2.0**-5)
+
+
+class Timing(unittest.TestCase):
+    def times(self, count):
+        made = [timing.Times(f"case-{n}", seconds=n) for n in range(count)]
+        for n, each in enumerate(made):
+            each.add(n / 2, 300)
+            each.add(1, 300)
+        return made
+
+    def test_the_slowest_ten(self):
+        lines = timing.report(self.times(40))
+        self.assertEqual(len(lines), 11)
+        self.assertIn("case-39 (19.5 s of 300 s)", lines[1])
+        self.assertIn("case-30 ", lines[10])
+
+    def test_few_cases_are_not_listed(self):
+        self.assertEqual(timing.report(self.times(10)), [])
+        self.assertEqual(timing.report([]), [])
+
+    def test_near_the_limit(self):
+        times = self.times(3)
+        times[1].add(20, 30)  # a limit of its own
+        times[1].add(140, 300)  # longer, but a smaller share
+        times[2].add(149, 300)
+        lines = timing.report(times)
+        self.assertEqual(len(lines), 1)
+        self.assertIn("case-1 is near its limit: expected at most 15 s", lines[0])
+        self.assertIn("took 20.0 s", lines[0])
 
 
 class Judging(unittest.TestCase):

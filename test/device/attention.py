@@ -98,14 +98,32 @@ def compare(config, q, k, v, o, lse, scale, rows=None):
         if fault is None and lse is not None:
             got = lse[batch, heads][:, :, rows].double()
             fault = differ("lse", got, want_lse, lse_bar(want_lse), where)
+            if fault:
+                bar = lse_bar(want_lse, lse_error(want_lse, *arguments))
+                fault = differ("lse", got, want_lse, bar, where)
         if fault:
             return fault
     return None
 
 
-def lse_bar(lse):
+def lse_error(want, q, k, v, alignment, scale, rows, sq):
+    """The largest error, relative above 1, of the same LSE computed plainly in
+    f32."""
+    del v
+    mask = visible(sq, k.shape[-2], alignment, rows, q.device)
+    scores = scale * (q.float() @ k.float().transpose(-1, -2))
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -torch.inf)
+    error = (softmax(scores)[1].double() - want).abs() / want.abs().clamp(min=1)
+    error = error[torch.isfinite(error)]
+    return error.max().item() if error.numel() else 0
+
+
+def lse_bar(lse, plain_error=0):
+    """1e-5, relative above 1, or twice the error of the plain computation: where
+    large scores cancel, f32 has less than 1e-5."""
     # Beside an infinity every number would be within an infinite bar.
-    return 1e-5 * lse.abs().clamp(min=1).nan_to_num(posinf=0)
+    return max(1e-5, 2 * plain_error) * lse.abs().clamp(min=1).nan_to_num(posinf=0)
 
 
 def differ(name, got, want, bar, where):

@@ -259,10 +259,25 @@ def comparable(config):
     return plain and config.unsupported is None and not config.pinned
 
 
+def is_artifact(path, folders):
+    """Whether writing there would replace one of the kernels."""
+    if not os.path.exists(path):
+        return False
+    for config in kernels.find(folders):
+        stem = os.path.splitext(config.path)[0]
+        for part in (stem + ending for ending in (".json", ".ptx", ".cubin")):
+            if os.path.exists(part) and os.path.samefile(part, path):
+                return True
+    return False
+
+
 def main():
     options = parse_arguments()
     if options.worker:
         return work(options)
+    if options.json and is_artifact(options.json, options.folders):
+        print(f"error: --json: expected no kernel, but got '{options.json}'")
+        return 2
     found = kernels.find(options.folders, options.kernel)
     rows = []
     for head_dim in options.head_dims:

@@ -120,7 +120,7 @@ func.func @target_without_wgmma(%t: !t, %scale: f32) {
 #o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
 !t = memref<?x?x?x64xf32>
 func.func @element_size(%t: !t, %scale: f32) {
-  // expected-error @below {{schedule does not fit: expected 16-bit elements, but got 32 bits}}
+  // expected-error @below {{dtype: f32 is not implemented yet}}
   attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%scale)
       outs(%t : !t)
       schedule(#attn.schedule<style = fa3, target = "sm_90a", rows = 128,
@@ -311,7 +311,9 @@ func.func @workers(%t: !t, %scale: f32) {
 !t = memref<?x?x?x1152921504606846976xbf16>
 !v = memref<?x?x?x64xbf16>
 func.func @head_dim(%t: !t, %v: !v, %scale: f32) {
-  // expected-error @below {{schedule does not fit: expected rows, keys, workers, stages and head dims to be at most 65536, but got 1152921504606846976}}
+  // expected-error @below {{head_dim_qk: expected a multiple of 8 from 8 to 256, but got 1152921504606846976}}
+  // expected-error @below {{q: expected an extent from 0 to 2147483647 of dimension 3, but got 1152921504606846976}}
+  // expected-error @below {{k: expected an extent from 0 to 2147483647 of dimension 3, but got 1152921504606846976}}
   attn.attention query(%t : !t) key(%t : !t) value(%v : !v) scale(%scale)
       outs(%v : !v)
       schedule(#attn.schedule<style = fa3, target = "sm_90a", rows = 128,
@@ -330,7 +332,8 @@ func.func @head_dim(%t: !t, %v: !v, %scale: f32) {
 #o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
 !t = memref<?x?x?x12xbf16>
 func.func @columns_of_a_matmul(%t: !t, %scale: f32) {
-  // expected-error @below {{schedule does not fit: expected keys and the head dim of V to be from 8 to 256 in steps of 8, but got 12}}
+  // expected-error @below {{head_dim_qk: expected a multiple of 8 from 8 to 256, but got 12}}
+  // expected-error @below {{head_dim_vo: expected a multiple of 8 from 8 to 256, but got 12}}
   attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%scale)
       outs(%t : !t)
       schedule(#attn.schedule<style = fa3, target = "sm_90a", rows = 128,

@@ -33,8 +33,8 @@ func.func @keep(%t: !t, %scale: f64) {
 #k = affine_map<(b, h, m, n, d, e) -> (b, n, h, d)>
 #v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
 #o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
-!t = memref<?x?x?x64xf64>
-func.func @other_target(%t: !t, %scale: f64) {
+!t = memref<?x?x?x64xf16>
+func.func @other_target(%t: !t, %scale: f32) {
   // expected-error @below {{schedule does not fit: style host needs target host, but got sm_90a}}
   attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%scale)
       outs(%t : !t)

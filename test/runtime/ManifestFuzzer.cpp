@@ -17,7 +17,7 @@
 
 #include "runtime/Launch.h"
 #include "runtime/Sha256.h"
-#include "tools/attnc/SpecMatch.h"
+#include "tools/attnc/spec/SpecMatch.h"
 #include "tools/attnc/run/Run.h"
 
 #include <cstdio>

@@ -13,7 +13,7 @@
 
 #include "runtime/Json.h"
 #include "runtime/Launch.h"
-#include "tools/attnc/SpecMatch.h"
+#include "tools/attnc/spec/SpecMatch.h"
 #include "tools/attnc/run/Bench.h"
 #include "tools/attnc/run/Npy.h"
 #include "tools/attnc/run/Run.h"

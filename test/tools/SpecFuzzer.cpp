@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/attnc/SpecCanonical.h"
-#include "tools/attnc/SpecParser.h"
-#include "tools/attnc/SpecSupport.h"
+#include "tools/attnc/spec/SpecCanonical.h"
+#include "tools/attnc/spec/SpecParser.h"
+#include "tools/attnc/spec/SpecSupport.h"
 
 #include <cstdlib>
 

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/attnc/SpecParser.h"
+#include "tools/attnc/spec/SpecParser.h"
 
-#include "tools/attnc/SpecCanonical.h"
-#include "tools/attnc/SpecSupport.h"
+#include "tools/attnc/spec/SpecCanonical.h"
+#include "tools/attnc/spec/SpecSupport.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 
 #include "tools/attnc/BuildOp.h"
 
-#include "tools/attnc/SpecCanonical.h"
+#include "tools/attnc/spec/SpecCanonical.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/TypeUtilities.h"

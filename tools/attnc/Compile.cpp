@@ -8,7 +8,7 @@
 #include "tools/attnc/Compile.h"
 
 #include "tools/attnc/Dump.h"
-#include "tools/attnc/SpecCanonical.h"
+#include "tools/attnc/spec/SpecCanonical.h"
 
 #include "codegen/Emit/Assemble.h"
 #include "codegen/Emit/EmitPTX.h"

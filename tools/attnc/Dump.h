@@ -8,7 +8,7 @@
 #ifndef ATTN_TOOLS_ATTNC_DUMP_H
 #define ATTN_TOOLS_ATTNC_DUMP_H
 
-#include "tools/attnc/SpecParser.h"
+#include "tools/attnc/spec/SpecParser.h"
 
 #include <string>
 

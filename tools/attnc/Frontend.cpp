@@ -7,8 +7,8 @@
 
 #include "tools/attnc/Frontend.h"
 
-#include "tools/attnc/SpecRegions.h"
-#include "tools/attnc/SpecSupport.h"
+#include "tools/attnc/spec/SpecRegions.h"
+#include "tools/attnc/spec/SpecSupport.h"
 
 #include "codegen/Emit/EmitPTX.h"
 #include "dialect/attn_gpu/AttnGPUDialect.h"
@@ -183,8 +183,7 @@ MaybeFailure ProblemReader::readModule() {
 
 MaybeFailure ProblemReader::readSpec() {
   if (input.file)
-    values.readJSON(input.file->getBuffer(),
-                    input.file->getBufferIdentifier().str(), errors);
+    values.readJSON(input.file->getBuffer(), input.name, errors);
   readFlags();
   // On the command line the version is clear: it is this program's.
   if (!input.file)

@@ -27,6 +27,8 @@ namespace attnc {
 struct ProblemInput {
   /// A spec or a module; null where the flags say it all.
   std::unique_ptr<llvm::MemoryBuffer> file;
+  /// Of the file, as the user wrote it.
+  std::string name;
   bool isModule = false;
   /// In the order given. They win over a spec; of a module, they may set what
   /// its op does not say, such as the target and the head counts.

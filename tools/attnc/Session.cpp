@@ -139,6 +139,7 @@ std::optional<int> loadProblem(Session &session, const CommandLine &command,
                                ModuleProblem &problem) {
   Errors errors = session.errors();
   ProblemInput input;
+  input.name = command.input;
   input.isModule = isModuleFile(command.input);
   input.flags = command.specFlags;
   input.style = command.compile.style;

@@ -8,7 +8,7 @@
 #include "tools/attnc/Explain.h"
 
 #include "tools/attnc/Session.h"
-#include "tools/attnc/SpecSupport.h"
+#include "tools/attnc/spec/SpecSupport.h"
 
 #include "codegen/Target/TargetInfo.h"
 #include "passes/SelectSchedule.h"

@@ -7,8 +7,8 @@
 
 #include "tools/attnc/CommandFiles.h"
 #include "tools/attnc/Explain.h"
-#include "tools/attnc/SpecSchema.h"
 #include "tools/attnc/Verbs.h"
+#include "tools/attnc/spec/SpecSchema.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"

@@ -227,6 +227,21 @@ func.func @attention_c6_group(%q: !t, %k: !kv, %s: f32) {
 // -----
 
 #q = affine_map<(b, h, m, n, d, e) -> (b, m, h, d)>
+#k = affine_map<(b, h, m, n, d, e) -> (b, n, h floordiv 9223372036854775807, d)>
+#v = affine_map<(b, h, m, n, d, e) -> (b, n, h floordiv 9223372036854775807, e)>
+#o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
+!t = memref<?x?x?x64xbf16>
+!kv = memref<?x?x4x64xbf16>
+func.func @attention_c6_overflow(%q: !t, %k: !kv, %s: f32) {
+  // expected-error @below {{expected fewer query heads than 2^63, but got groups of 9223372036854775807 in key}}
+  attn.attention query(%q : !t) key(%k : !kv) value(%k : !kv) scale(%s)
+      outs(%q : !t) maps [#q, #k, #v, #o]
+  return
+}
+
+// -----
+
+#q = affine_map<(b, h, m, n, d, e) -> (b, m, h, d)>
 #k = affine_map<(b, h, m, n, d, e) -> (b, n, h, d)>
 #v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
 #o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>

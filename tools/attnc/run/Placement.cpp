@@ -254,9 +254,11 @@ Expected<std::optional<int64_t>> Placement::findDamage() const {
   }
   for (const Interval &gap : gaps_) {
     uint64_t size = gap.end - gap.begin;
-    const uint8_t *bytes = image.data() + gap.begin;
+    const uint8_t *bytes = nullptr;
     std::vector<uint8_t> copy;
-    if (!isSmall()) {
+    if (isSmall()) {
+      bytes = image.data() + gap.begin;
+    } else {
       copy.resize(size);
       if (Status status =
               device_->copyToHost(copy.data(), allocation_ + gap.begin, size);

@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Launch.h"
-#include "tools/attnc/SpecMatch.h"
+#include "tools/attnc/spec/SpecMatch.h"
 #include "tools/attnc/run/Bench.h"
 #include "tools/attnc/run/IntegerFlag.h"
 #include "tools/attnc/run/Run.h"

@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTN_TOOLS_ATTNC_SPEC_H
-#define ATTN_TOOLS_ATTNC_SPEC_H
+#ifndef ATTN_TOOLS_ATTNC_SPEC_SPEC_H
+#define ATTN_TOOLS_ATTNC_SPEC_SPEC_H
 
 #include <cstdint>
 #include <map>
@@ -77,4 +77,4 @@ struct Spec {
 
 } // namespace attnc
 
-#endif // ATTN_TOOLS_ATTNC_SPEC_H
+#endif // ATTN_TOOLS_ATTNC_SPEC_SPEC_H

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/attnc/SpecParser.h"
+#include "tools/attnc/spec/SpecParser.h"
 
 #include "runtime/Json.h"
 

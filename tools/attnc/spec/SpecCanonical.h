@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTN_TOOLS_ATTNC_SPECCANONICAL_H
-#define ATTN_TOOLS_ATTNC_SPECCANONICAL_H
+#ifndef ATTN_TOOLS_ATTNC_SPEC_SPECCANONICAL_H
+#define ATTN_TOOLS_ATTNC_SPEC_SPECCANONICAL_H
 
-#include "tools/attnc/SpecFields.h"
+#include "tools/attnc/spec/SpecFields.h"
 
 #include <nlohmann/json.hpp>
 
@@ -30,4 +30,4 @@ std::string kernelName(const Spec &spec, const std::string &hash);
 
 } // namespace attnc
 
-#endif // ATTN_TOOLS_ATTNC_SPECCANONICAL_H
+#endif // ATTN_TOOLS_ATTNC_SPEC_SPECCANONICAL_H

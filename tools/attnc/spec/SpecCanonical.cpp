@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/attnc/SpecCanonical.h"
+#include "tools/attnc/spec/SpecCanonical.h"
 
 #include "runtime/Json.h"
 

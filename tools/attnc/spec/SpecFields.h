@@ -12,10 +12,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTN_TOOLS_ATTNC_SPECFIELDS_H
-#define ATTN_TOOLS_ATTNC_SPECFIELDS_H
+#ifndef ATTN_TOOLS_ATTNC_SPEC_SPECFIELDS_H
+#define ATTN_TOOLS_ATTNC_SPEC_SPECFIELDS_H
 
-#include "tools/attnc/Spec.h"
+#include "tools/attnc/spec/Spec.h"
 
 #include <functional>
 #include <string_view>
@@ -117,4 +117,4 @@ const char *toString(Descale value);
 
 } // namespace attnc
 
-#endif // ATTN_TOOLS_ATTNC_SPECFIELDS_H
+#endif // ATTN_TOOLS_ATTNC_SPEC_SPECFIELDS_H

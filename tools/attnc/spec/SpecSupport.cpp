@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/attnc/SpecSupport.h"
+#include "tools/attnc/spec/SpecSupport.h"
 
 #include "codegen/Target/TargetInfo.h"
 

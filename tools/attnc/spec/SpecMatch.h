@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTN_TOOLS_ATTNC_SPECMATCH_H
-#define ATTN_TOOLS_ATTNC_SPECMATCH_H
+#ifndef ATTN_TOOLS_ATTNC_SPEC_SPECMATCH_H
+#define ATTN_TOOLS_ATTNC_SPEC_SPECMATCH_H
 
-#include "tools/attnc/SpecParser.h"
+#include "tools/attnc/spec/SpecParser.h"
 
 #include <nlohmann/json.hpp>
 
@@ -27,4 +27,4 @@ std::string readMatchingSpec(std::string_view text, const std::string &fileName,
 
 } // namespace attnc
 
-#endif // ATTN_TOOLS_ATTNC_SPECMATCH_H
+#endif // ATTN_TOOLS_ATTNC_SPEC_SPECMATCH_H

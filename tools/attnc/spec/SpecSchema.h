@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTN_TOOLS_ATTNC_SPECSCHEMA_H
-#define ATTN_TOOLS_ATTNC_SPECSCHEMA_H
+#ifndef ATTN_TOOLS_ATTNC_SPEC_SPECSCHEMA_H
+#define ATTN_TOOLS_ATTNC_SPEC_SPECSCHEMA_H
 
 #include <string>
 
@@ -18,4 +18,4 @@ std::string specSchema();
 
 } // namespace attnc
 
-#endif // ATTN_TOOLS_ATTNC_SPECSCHEMA_H
+#endif // ATTN_TOOLS_ATTNC_SPEC_SPECSCHEMA_H

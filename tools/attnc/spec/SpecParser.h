@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTN_TOOLS_ATTNC_SPECPARSER_H
-#define ATTN_TOOLS_ATTNC_SPECPARSER_H
+#ifndef ATTN_TOOLS_ATTNC_SPEC_SPECPARSER_H
+#define ATTN_TOOLS_ATTNC_SPEC_SPECPARSER_H
 
-#include "tools/attnc/SpecFields.h"
+#include "tools/attnc/spec/SpecFields.h"
 
 #include <string>
 #include <string_view>
@@ -53,4 +53,4 @@ void checkRules(const SpecValues &values, const Spec &spec, Errors &errors);
 
 } // namespace attnc
 
-#endif // ATTN_TOOLS_ATTNC_SPECPARSER_H
+#endif // ATTN_TOOLS_ATTNC_SPEC_SPECPARSER_H

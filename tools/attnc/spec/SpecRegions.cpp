@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/attnc/SpecRegions.h"
+#include "tools/attnc/spec/SpecRegions.h"
 
 #include "dialect/attn/AttnDialect.h"
 

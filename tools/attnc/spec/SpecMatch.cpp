@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/attnc/SpecMatch.h"
+#include "tools/attnc/spec/SpecMatch.h"
 
-#include "tools/attnc/SpecCanonical.h"
+#include "tools/attnc/spec/SpecCanonical.h"
 
 namespace attnc {
 

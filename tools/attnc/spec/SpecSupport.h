@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTN_TOOLS_ATTNC_SPECSUPPORT_H
-#define ATTN_TOOLS_ATTNC_SPECSUPPORT_H
+#ifndef ATTN_TOOLS_ATTNC_SPEC_SPECSUPPORT_H
+#define ATTN_TOOLS_ATTNC_SPEC_SPECSUPPORT_H
 
-#include "tools/attnc/SpecParser.h"
+#include "tools/attnc/spec/SpecParser.h"
 
 namespace attnc {
 
@@ -19,4 +19,4 @@ Errors listUnsupported(const Spec &spec);
 
 } // namespace attnc
 
-#endif // ATTN_TOOLS_ATTNC_SPECSUPPORT_H
+#endif // ATTN_TOOLS_ATTNC_SPEC_SPECSUPPORT_H

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/attnc/SpecSchema.h"
+#include "tools/attnc/spec/SpecSchema.h"
 
-#include "tools/attnc/SpecFields.h"
+#include "tools/attnc/spec/SpecFields.h"
 
 #include <nlohmann/json.hpp>
 

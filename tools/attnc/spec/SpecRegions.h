@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ATTN_TOOLS_ATTNC_SPECREGIONS_H
-#define ATTN_TOOLS_ATTNC_SPECREGIONS_H
+#ifndef ATTN_TOOLS_ATTNC_SPEC_SPECREGIONS_H
+#define ATTN_TOOLS_ATTNC_SPEC_SPECREGIONS_H
 
-#include "tools/attnc/SpecParser.h"
+#include "tools/attnc/spec/SpecParser.h"
 
 namespace mlir {
 class MLIRContext;
@@ -23,4 +23,4 @@ void checkRegions(mlir::MLIRContext &context, const Spec &spec, Errors &errors);
 
 } // namespace attnc
 
-#endif // ATTN_TOOLS_ATTNC_SPECREGIONS_H
+#endif // ATTN_TOOLS_ATTNC_SPEC_SPECREGIONS_H

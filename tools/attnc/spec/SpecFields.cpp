@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/attnc/SpecFields.h"
+#include "tools/attnc/spec/SpecFields.h"
 
 #include "codegen/Target/TargetNames.h"
 #include "dialect/attn/Limits.h"
