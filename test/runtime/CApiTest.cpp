@@ -420,8 +420,8 @@ TEST_F(CApi, LoadingAndClosingLeaveCapturesValid) {
   fake().beginCapture(fake().makeStream(0, true));
   attn_device *device = nullptr;
   uint64_t pointer = 0;
-  EXPECT_EQ(attn_device_open("cuda", &device), ATTN_OK);
-  EXPECT_EQ(load(sampleManifest(), kSampleImage, &kernel), ATTN_OK);
+  ASSERT_EQ(attn_device_open("cuda", &device), ATTN_OK);
+  ASSERT_EQ(load(sampleManifest(), kSampleImage, &kernel), ATTN_OK);
   EXPECT_EQ(attn_kernel_launch(kernel, &launch_), ATTN_OK);
   EXPECT_EQ(attn_device_allocate(device, 64, &pointer), ATTN_OK);
   EXPECT_EQ(attn_device_free(device, pointer), ATTN_OK);

@@ -25,6 +25,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -58,16 +59,16 @@ struct Memory {
 thread_local std::vector<CUcontext> stack;
 thread_local CUstreamCaptureMode captureMode = CU_STREAM_CAPTURE_MODE_GLOBAL;
 
-/// What all threads share.
+/// What all threads share, to the end of the process: like a driver's.
 struct State {
   std::mutex mutex;
   std::map<uint64_t, Memory> memory;
   std::vector<std::unique_ptr<FakeStream>> streams;
   FakeStream *captured = nullptr;
   bool isCaptureValid = true, isPageable = false, isBroken = false;
-  int modules = 0;
+  std::set<FakeModule *> modules;
 };
-State state;
+State &state = *new State;
 
 using Lock = std::lock_guard<std::mutex>;
 
@@ -234,15 +235,19 @@ FAKE cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count,
                     "ptxas line 7: unknown instruction");
     return kInvalidPtx;
   }
-  *module = reinterpret_cast<CUmodule>(new FakeModule{current(), {}});
-  ++state.modules;
+  auto *fake = new FakeModule{current(), {}};
+  *module = reinterpret_cast<CUmodule>(fake);
+  Lock lock(state.mutex);
+  state.modules.insert(fake);
   return CUDA_SUCCESS;
 }
 FAKE cuModuleUnload(CUmodule module) {
   if (CUresult result = enterUnsafe())
     return result;
-  delete reinterpret_cast<FakeModule *>(module);
-  --state.modules;
+  auto *fake = reinterpret_cast<FakeModule *>(module);
+  Lock lock(state.mutex);
+  state.modules.erase(fake);
+  delete fake;
   return CUDA_SUCCESS;
 }
 FAKE cuModuleGetFunction(CUfunction *function, CUmodule module,
@@ -421,7 +426,7 @@ fakeControl() {
         state.isCaptureValid = true;
       },
       endCapture,
-      [] { return state.modules; },
+      [] { return static_cast<int>(state.modules.size()); },
       [](bool isBroken) { state.isBroken = isBroken; },
   };
   return &control;
