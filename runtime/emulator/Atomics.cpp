@@ -61,7 +61,7 @@ Step atomic(Context &context, const Inst &inst) {
                                  bytes * vector, lane, AccessKind::Atomic);
     if (!memory)
       return Step::Fault;
-    publish(context, key, ordering);
+    publish(context, lane, key, ordering);
     for (unsigned e = 0; e < vector; ++e) {
       uint64_t sources[2] = {0, 0};
       size_t at = addressIndex + 1 + e;
@@ -80,7 +80,7 @@ Step atomic(Context &context, const Inst &inst) {
         context.destination(inst.operands[e])[lane] =
             static_cast<uint32_t>(old);
     }
-    observe(context, key, ordering);
+    observe(context, lane, key, ordering);
   }
   context.fragment->polls = !changed;
   if (changed)

@@ -10,6 +10,7 @@
 #include "runtime/emulator/CpAsync.h"
 #include "runtime/emulator/Executor.h"
 #include "runtime/emulator/Lanes.h"
+#include "runtime/emulator/Sync.h"
 
 using namespace attn::runtime;
 using namespace attn::runtime::emulator;
@@ -173,7 +174,8 @@ bool bindJob(Context &context, const Inst &inst, CopyJob &job) {
     barrier->lastCopyLine = inst.line;
   }
   if (context.checks()) {
-    job.known = warp.known;
+    publishLane(warp, job.lane, job.known);
+    job.foreign = foreignOf(warp, job.lane);
     // What the warp does from now on is not ordered before the copy.
     nextEpoch(warp);
   }
@@ -240,9 +242,11 @@ Step waitBulk(Context &context, const Inst &inst) {
   }
   warp.bulkWaited = std::max(warp.bulkWaited, retired);
   if (context.checks()) {
-    warp.known.seen.raise(block.bulkAgent(warp.index), retired);
+    Knowledge over;
+    over.seen.raise(block.bulkAgent(warp.index), retired);
     if (!inst.flags)
-      warp.known.seen.raise(block.bulkWriteAgent(warp.index), retired);
+      over.seen.raise(block.bulkWriteAgent(warp.index), retired);
+    learn(warp, context.mask, over);
   }
   return Step::Next;
 }

@@ -68,7 +68,8 @@ Step load(Context &context, const Inst &inst) {
         context.destination(target)[lane] = static_cast<uint32_t>(value);
     }
     if (ordering != Ordering::Weak)
-      observe(context, syncKey(context, inst.space, addresses[lane]), ordering);
+      observe(context, lane, syncKey(context, inst.space, addresses[lane]),
+              ordering);
   }
   return Step::Next;
 }
@@ -106,7 +107,8 @@ Step store(Context &context, const Inst &inst) {
       std::memcpy(to + e * bytes, &value, bytes);
     }
     if (ordering != Ordering::Weak)
-      publish(context, syncKey(context, inst.space, addresses[lane]), ordering);
+      publish(context, lane, syncKey(context, inst.space, addresses[lane]),
+              ordering);
   }
   return Step::Next;
 }

@@ -63,7 +63,7 @@ bool prepareRows(Context &context, const Inst &inst, const Operand &operand,
     return true;
   Warp &warp = context.warp;
   SharedAccess access{static_cast<uint16_t>(warp.index),
-                      warp.known.seen[warp.index],
+                      warp.epoch,
                       static_cast<uint8_t>(isStore ? Access::Write : 0),
                       &warp.known,
                       isStore ? "stmatrix" : "ldmatrix",

@@ -18,6 +18,7 @@
 #include "runtime/emulator/Flow.h"
 #include "runtime/emulator/Lanes.h"
 #include "runtime/emulator/Number.h"
+#include "runtime/emulator/Sync.h"
 #include "runtime/emulator/WgmmaTiles.h"
 
 using namespace attn::runtime;
@@ -472,9 +473,11 @@ Step waitGroup(Context &context, const Inst &inst) {
   if (limit <= int64_t(warp.wgmmaRetired))
     return Step::Next;
   warp.wgmmaRetired = static_cast<uint32_t>(limit);
-  if (context.checks())
-    warp.known.seen.raise(context.block.wgmmaAgent(warp.index),
-                          warp.wgmmaRetired);
+  if (context.checks()) {
+    Knowledge over;
+    over.seen.raise(context.block.wgmmaAgent(warp.index), warp.wgmmaRetired);
+    learn(warp, context.mask, over);
+  }
   return Step::Next;
 }
 
