@@ -152,19 +152,22 @@ bool decodeNamed(Decoder &d, Inst &inst) {
     inst.flags = static_cast<uint32_t>(reduction + 1);
   }
   // barrier.cta.red.op.aligned.type and bar.red.op.type
-  d.take("aligned");
+  if (d.ast().opcode == "barrier")
+    d.take("aligned");
   if (inst.immediate == BarRed) {
     bool isPopc = inst.flags == RedPopc;
     if (!d.need(isPopc ? "u32" : "pred") ||
         !d.destination(isPopc ? Type::U32 : Type::Pred))
       return false;
   }
-  if (!d.source(Type::U32))
+  size_t id = inst.operands.size();
+  if (!d.source(Type::U32) || !d.checkImmediate(id, 0, namedBarriers - 1))
     return false;
   size_t extra = inst.immediate == BarRed ? 1 : 0;
   if (d.remaining() > extra) {
     inst.type2 = Type::U32;
-    if (!d.source(Type::U32))
+    if (!d.source(Type::U32) ||
+        !d.checkImmediate(id + 1, 0, INT32_MAX, warpLanes))
       return false;
   } else if (inst.immediate == BarArrive) {
     return d.fail("expected a thread count of a barrier arrive");
@@ -173,9 +176,9 @@ bool decodeNamed(Decoder &d, Inst &inst) {
 }
 
 bool decodeBar(Decoder &d, Inst &inst) {
-  if (d.take("warp")) {
+  if (d.ast().opcode == "bar" && d.take("warp")) {
     inst.execute = warpSync;
-    return d.need("sync") && d.source(Type::B32);
+    return d.need("sync") && d.source(Type::U32);
   }
   d.take("cta");
   return decodeNamed(d, inst);

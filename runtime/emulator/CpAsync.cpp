@@ -260,7 +260,8 @@ bool decodeCopy(Decoder &d, Inst &inst) {
   bool policy = d.take("L2::cache_hint");
   d.takeOneOf({"L2::64B", "L2::128B", "L2::256B"});
   inst.execute = copy;
-  if (!d.address() || !d.address() || !d.immediate(inst.immediate, 4, 16))
+  if (!d.address(ptx::Space::Shared) || !d.address(ptx::Space::Global) ||
+      !d.immediate(inst.immediate, 4, 16))
     return false;
   bool good = inst.immediate == 16 ||
               (!cache && (inst.immediate == 4 || inst.immediate == 8));
@@ -268,9 +269,11 @@ bool decodeCopy(Decoder &d, Inst &inst) {
     return d.fail("unsupported size " +
                   number(static_cast<uint64_t>(inst.immediate)) +
                   " of 'cp.async'");
-  if (d.remaining() > size_t(policy) && !d.predicateOrSource(Type::U32))
+  if (d.remaining() > size_t(policy) &&
+      (!d.predicateOrSource(Type::U32) ||
+       !d.checkImmediate(2, 0, inst.immediate)))
     return false;
-  return !policy || d.skipOperand();
+  return !policy || d.policy();
 }
 
 } // namespace
@@ -294,7 +297,8 @@ bool attn::runtime::emulator::decodeCpAsync(Decoder &d, Inst &inst) {
     if (!d.need("arrive"))
       return false;
     inst.immediate = d.take("noinc");
-    d.takeOneOf({"shared", "shared::cta"});
+    if (d.takeOneOf({"shared", "shared::cta"}) >= 0)
+      inst.space = ptx::Space::Shared;
     return d.need("b64") && d.address();
   }
   return decodeCopy(d, inst);

@@ -406,50 +406,62 @@ Step wait(Context &context, const Inst &inst) {
 
 // Decoding.
 
-/// True for .relaxed, which orders nothing.
-bool takeSemantics(Decoder &d) {
-  int semantics = d.takeOneOf({"release", "acquire", "relaxed"});
-  d.takeOneOf({"cta", "cluster"});
-  return semantics == 2;
+/// One of two orders and a scope, or neither. Adds Relaxed, which orders
+/// nothing.
+bool takeSemantics(Decoder &d, Inst &inst, const char *order) {
+  bool isRelaxed = d.take("relaxed");
+  bool hasOrder = isRelaxed || (order && d.take(order));
+  bool hasScope = d.takeOneOf({"cta", "cluster"}) >= 0;
+  if (isRelaxed)
+    inst.flags |= Relaxed;
+  return hasOrder == hasScope ||
+         d.fail("expected both an order and a scope, or none, in 'mbarrier'");
 }
 
-void takeShared(Decoder &d, Inst &inst) {
-  if (d.takeOneOf({"shared", "shared::cta", "shared::cluster"}) >= 0)
+/// True for the shared memory of a cluster.
+bool takeShared(Decoder &d, Inst &inst, bool mayBeCluster) {
+  int space = d.takeOneOf({"shared", "shared::cta"});
+  bool isCluster = mayBeCluster && space < 0 && d.take("shared::cluster");
+  if (space >= 0 || isCluster)
     inst.space = ptx::Space::Shared;
+  return isCluster;
 }
 
-/// The state that an arrive returns: a 64-bit register, `_`, or nothing.
-bool takeState(Decoder &d, Inst &inst) {
+/// The state that an arrive returns, a 64-bit register or `_`; an mbarrier of
+/// the cluster returns none.
+bool takeState(Decoder &d, bool isCluster) {
   const ptx::Operand *operand = d.peekOperand();
-  if (operand && operand->kind != ptx::Operand::Address)
-    return d.destination(Type::B64);
-  inst.operands.emplace_back();
-  return true;
+  bool isSink =
+      operand && operand->kind == ptx::Operand::Name && operand->name == "_";
+  if (isCluster && !isSink)
+    return d.fail("expected '_' as the state of an mbarrier in "
+                  "'.shared::cluster'");
+  return d.destination(Type::U64);
 }
 
 bool decodeArrive(Decoder &d, Inst &inst, uint32_t flags) {
   if (d.take("expect_tx"))
     flags |= ExpectTx;
-  d.take("noComplete");
-  if (takeSemantics(d))
-    flags |= Relaxed;
-  takeShared(d, inst);
-  if (!d.need("b64"))
-    return false;
+  bool noComplete = !(flags & ExpectTx) && d.take("noComplete");
   inst.flags |= flags;
+  if (!takeSemantics(d, inst, "release"))
+    return false;
+  bool isCluster = takeShared(d, inst, true);
   inst.execute = arriveLanes;
-  if (!takeState(d, inst) || !d.address())
+  if (!d.need("b64") || !takeState(d, isCluster) || !d.address())
     return false;
   if (flags & ExpectTx)
     return d.source(Type::U32);
-  return !d.remaining() || d.source(Type::U32);
+  if (!d.remaining())
+    return !noComplete || d.fail("expected a count of '.noComplete'");
+  return d.source(Type::U32) && d.checkImmediate(2, 1, maxCount);
 }
 
 bool decodeTransactions(Decoder &d, Inst &inst, uint32_t flags) {
-  if (takeSemantics(d))
-    flags |= Relaxed;
-  takeShared(d, inst);
   inst.flags |= flags;
+  if (!takeSemantics(d, inst, nullptr))
+    return false;
+  takeShared(d, inst, true);
   inst.execute = arriveLanes;
   if (!d.need("b64"))
     return false;
@@ -462,15 +474,16 @@ bool decodeWait(Decoder &d, Inst &inst, bool suspends) {
   if (suspends && !d.needTarget(90))
     return false;
   bool parity = d.take("parity");
-  if (takeSemantics(d))
-    inst.flags |= Relaxed;
-  takeShared(d, inst);
+  if (!takeSemantics(d, inst, "acquire"))
+    return false;
+  takeShared(d, inst, false);
   if (!d.need("b64"))
     return false;
   inst.flags |= parity;
   inst.execute = wait;
   if (!d.predicateDestination() || !d.address() ||
-      !d.source(parity ? Type::U32 : Type::B64))
+      !d.source(parity ? Type::U32 : Type::U64) ||
+      (parity && !d.checkImmediate(2, 0, 1)))
     return false;
   return !suspends || !d.remaining() || d.source(Type::U32);
 }
@@ -479,12 +492,12 @@ bool decodeMbarrier(Decoder &d, Inst &inst) {
   if (!d.needTarget(80))
     return false;
   if (d.take("init")) {
-    takeShared(d, inst);
+    takeShared(d, inst, false);
     inst.execute = init;
     return d.need("b64") && d.address() && d.source(Type::U32);
   }
   if (d.take("inval")) {
-    takeShared(d, inst);
+    takeShared(d, inst, false);
     inst.execute = invalidate;
     return d.need("b64") && d.address();
   }
