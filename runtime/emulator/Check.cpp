@@ -342,9 +342,7 @@ static bool laneRace(Context &context, const Inst &inst, RaceTable &table,
   const Knowledge &known = knowledgeOf(warp, lane);
   Order order = orderOf(context, &known, access.agent, access.lane);
   order.foreign = &foreignOf(warp, lane);
-  // Lanes that know different things do not share their answers.
-  RaceAccess race(table, access, order,
-                  warp.parts.empty() ? &warp.raceCache : nullptr);
+  RaceAccess race(table, access, order, &warp.raceCache);
   bool good =
       race.apply(states, (in + bytes + 3) / 4,
                  &table == &context.block.raceTable ? address / 4 * 4

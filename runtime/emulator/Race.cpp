@@ -56,13 +56,14 @@ RaceAccess::RaceAccess(RaceTable &table, const Access &access,
       cache_(shared ? shared : &own_) {
   if (cache_->table == &table && cache_->generation == table.generation_ &&
       cache_->inst == access.inst && cache_->epoch == access.epoch &&
-      cache_->bytes == access.bytes)
+      cache_->bytes == access.bytes && cache_->known == order.known)
     return;
   cache_->table = &table;
   cache_->generation = table.generation_;
   cache_->inst = access.inst;
   cache_->epoch = access.epoch;
   cache_->bytes = access.bytes;
+  cache_->known = order.known;
   cache_->entries.clear();
 }
 

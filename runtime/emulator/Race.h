@@ -96,6 +96,8 @@ struct RaceCache {
   uint64_t generation = 0;
   uint32_t inst = 0, epoch = 0;
   uint8_t bytes = 0;
+  /// Lanes that know different things do not share their answers.
+  const Knowledge *known = nullptr;
   /// Old and new state, most recent first.
   std::vector<std::pair<uint32_t, uint32_t>> entries;
 };
