@@ -143,10 +143,10 @@ public:
             {job.agent, job.epoch,
              static_cast<uint8_t>(job.toGlobal ? Access::Async
                                                : Access::Async | Access::Write),
-             &job.known, "asynchronous copy"}),
+             &job.known, "asynchronous copy", Access::wholeWarp, &job.foreign}),
         global_(context, inst,
                 {job.globalAgent, job.epoch, globalFlags(job), &job.known,
-                 "asynchronous copy"}) {}
+                 "asynchronous copy", Access::wholeWarp, &job.foreign}) {}
 
   /// False after a fault.
   bool run();

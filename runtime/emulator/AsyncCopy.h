@@ -42,6 +42,7 @@ struct CopyJob {
   uint16_t globalAgent = 0;
   uint32_t epoch = 0;
   Knowledge known;
+  BlockKnowledge foreign;
 };
 
 /// Moves the bytes and reports. False after a fault.

@@ -61,7 +61,7 @@ Step atomic(Context &context, const Inst &inst) {
                                  bytes * vector, lane, AccessKind::Atomic);
     if (!memory)
       return Step::Fault;
-    publish(context, key, ordering);
+    publish(context, lane, key, ordering);
     for (unsigned e = 0; e < vector; ++e) {
       uint64_t sources[2] = {0, 0};
       size_t at = addressIndex + 1 + e;
@@ -80,7 +80,7 @@ Step atomic(Context &context, const Inst &inst) {
         context.destination(inst.operands[e])[lane] =
             static_cast<uint32_t>(old);
     }
-    observe(context, key, ordering);
+    observe(context, lane, key, ordering);
   }
   context.fragment->polls = !changed;
   if (changed)
@@ -88,6 +88,38 @@ Step atomic(Context &context, const Inst &inst) {
   else
     ++context.launch.polls;
   return Step::Next;
+}
+
+/// The types that an operation has.
+bool checkType(Decoder &d, const Inst &inst, int operation, bool noftz,
+               bool result) {
+  Type type = inst.type;
+  bool isShort = type == Type::F16 || type == Type::F16x2 ||
+                 type == Type::BF16 || type == Type::BF16x2;
+  bool good = false;
+  switch (operation) {
+  case 0: // add
+    good = !isBits(type) && type != Type::S64;
+    break;
+  case 1: // min
+  case 2: // max
+    good = !isBits(type) && ((!isFloat(type) || isShort) ||
+                             (inst.count > 1 && type == Type::F32));
+    break;
+  case 3: // inc
+  case 4: // dec
+    good = type == Type::U32;
+    break;
+  case 8: // exch
+  case 9: // cas
+    good = result && isBits(type);
+    break;
+  default:
+    good = isBits(type);
+  }
+  return (good && isShort == noftz) ||
+         d.fail("unsupported type '." + std::string(typeName(type)) +
+                "' of this operation of " + quote(d.ast().opcode));
 }
 
 void takeOrdering(Decoder &d, Inst &inst) {
@@ -113,7 +145,7 @@ bool decodeAtomic(Decoder &d, Inst &inst, bool result) {
   inst.immediate = operation == 8   ? int(Exchange)
                    : operation == 9 ? int(CompareAndSwap)
                                     : operation + 1;
-  d.take("noftz");
+  bool noftz = d.take("noftz");
   int vector = d.takeOneOf({"v2", "v4", "v8"});
   inst.count = static_cast<uint8_t>(vector < 0 ? 1 : 2 << vector);
   if (!d.needType(inst.type, {Type::B32, Type::U32, Type::S32, Type::B64,
@@ -122,6 +154,12 @@ bool decodeAtomic(Decoder &d, Inst &inst, bool result) {
     return false;
   if (typeBytes(inst.type) * inst.count > 16)
     return d.fail("vector is too large");
+  if (!checkType(d, inst, operation, noftz, result))
+    return false;
+  Ordering ordering = static_cast<Ordering>(inst.flags & 255);
+  if (!result &&
+      (ordering == Ordering::Acquire || ordering == Ordering::AcquireRelease))
+    return d.fail("'red' returns nothing and cannot acquire");
   if (result)
     inst.flags |= hasResult;
   inst.execute = atomic;

@@ -45,8 +45,8 @@ void leaveBarrier(Context &context, const Inst &inst, NamedBarrier &barrier) {
     writeReduction(context, inst, barrier.reduction, barrier.arrived);
   if (!context.checks())
     return;
-  context.warp.known.join(barrier.collecting);
-  joinLanes(context.warp);
+  joinLanes(context.warp, context.warp.live);
+  learn(context.warp, context.warp.live, barrier.collecting);
 }
 
 void completeBarrier(Context &context, uint32_t id) {
@@ -99,7 +99,7 @@ Step namedBarrier(Context &context, const Inst &inst) {
   }
   context.noteSync(inst);
   if (context.checks()) {
-    barrier.collecting.join(context.warp.known);
+    publishWarp(context.warp, barrier.collecting);
     nextEpoch(context.warp);
   }
   bool complete = barrier.arrived == barrier.expected;
@@ -135,7 +135,7 @@ Step warpSync(Context &context, const Inst &inst) {
             hex(context.mask));
   context.noteSync(inst);
   if (context.checks())
-    joinLanes(context.warp);
+    joinLanes(context.warp, context.mask);
   return Step::Next;
 }
 
@@ -152,19 +152,22 @@ bool decodeNamed(Decoder &d, Inst &inst) {
     inst.flags = static_cast<uint32_t>(reduction + 1);
   }
   // barrier.cta.red.op.aligned.type and bar.red.op.type
-  d.take("aligned");
+  if (d.ast().opcode == "barrier")
+    d.take("aligned");
   if (inst.immediate == BarRed) {
     bool isPopc = inst.flags == RedPopc;
     if (!d.need(isPopc ? "u32" : "pred") ||
         !d.destination(isPopc ? Type::U32 : Type::Pred))
       return false;
   }
-  if (!d.source(Type::U32))
+  size_t id = inst.operands.size();
+  if (!d.source(Type::U32) || !d.checkImmediate(id, 0, namedBarriers - 1))
     return false;
   size_t extra = inst.immediate == BarRed ? 1 : 0;
   if (d.remaining() > extra) {
     inst.type2 = Type::U32;
-    if (!d.source(Type::U32))
+    if (!d.source(Type::U32) ||
+        !d.checkImmediate(id + 1, 0, INT32_MAX, warpLanes))
       return false;
   } else if (inst.immediate == BarArrive) {
     return d.fail("expected a thread count of a barrier arrive");
@@ -173,9 +176,9 @@ bool decodeNamed(Decoder &d, Inst &inst) {
 }
 
 bool decodeBar(Decoder &d, Inst &inst) {
-  if (d.take("warp")) {
+  if (d.ast().opcode == "bar" && d.take("warp")) {
     inst.execute = warpSync;
-    return d.need("sync") && d.source(Type::B32);
+    return d.need("sync") && d.source(Type::U32);
   }
   d.take("cta");
   return decodeNamed(d, inst);
@@ -188,25 +191,19 @@ Step memoryFence(Context &context, const Inst &) {
   return Step::Next;
 }
 
-/// What the warp has seen is visible to the async proxy from now on.
+/// Inst::space is the memory that the fence is for; None is all.
 Step proxyFence(Context &context, const Inst &inst) {
   context.noteSync(inst);
-  if (!context.checks())
-    return Step::Next;
-  Knowledge &known = context.warp.known;
-  known.fenced.join(known.seen);
-  known.initFenced.join(known.seen);
-  nextEpoch(context.warp);
+  if (context.checks())
+    fenceProxy(context.warp, context.mask, inst.space != ptx::Space::Global,
+               inst.space != ptx::Space::Shared);
   return Step::Next;
 }
 
 Step initFence(Context &context, const Inst &inst) {
   context.noteSync(inst);
-  if (!context.checks())
-    return Step::Next;
-  Knowledge &known = context.warp.known;
-  known.initFenced.join(known.seen);
-  nextEpoch(context.warp);
+  if (context.checks())
+    fenceInit(context.warp, context.mask);
   return Step::Next;
 }
 
@@ -219,7 +216,11 @@ bool decodeFence(Decoder &d, Inst &inst) {
     inst.execute = proxyFence;
     if (!d.needTarget(90) || !d.need("async"))
       return false;
-    d.takeOneOf({"global", "shared::cta", "shared::cluster"});
+    // A block's own shared memory is in both shared spaces.
+    int space = d.takeOneOf({"global", "shared::cta", "shared::cluster"});
+    inst.space = space < 0    ? ptx::Space::None
+                 : space == 0 ? ptx::Space::Global
+                              : ptx::Space::Shared;
     return true;
   }
   inst.execute = memoryFence;

@@ -26,9 +26,23 @@ Mbarrier *findMbarrierForCopy(Context &context, const Inst &inst, int lane,
 bool completeBytes(Context &context, const Inst &inst, uint32_t address,
                    uint32_t phase, int64_t bytes);
 
-/// One arrival by the program (or by cp.async.mbarrier.arrive).
+/// An arrival by the program (or by cp.async.mbarrier.arrive); what it
+/// publishes comes before. False after a fault.
 bool arrive(Context &context, const Inst &inst, int lane, uint32_t address,
-            uint32_t count, int64_t expected, const Knowledge *known);
+            uint32_t count, int64_t expected);
+
+/// Adds what lanes publish to what an mbarrier's phase collects. What the lanes
+/// have in common is added once.
+class Publisher {
+public:
+  explicit Publisher(const Warp &warp) : warp_(warp) {}
+  void add(Mbarrier &barrier, unsigned lane);
+
+private:
+  const Warp &warp_;
+  const Mbarrier *last_ = nullptr;
+  uint32_t phase_ = 0;
+};
 
 } // namespace attn::runtime::emulator
 

@@ -7,6 +7,7 @@
 
 #include "runtime/emulator/Check.h"
 #include "runtime/emulator/Flow.h"
+#include "runtime/emulator/Sync.h"
 
 #include <algorithm>
 #include <cstring>
@@ -77,10 +78,10 @@ std::string attn::runtime::emulator::checkBlockEnd(const Block &block) {
   // schedules end with one.
   std::string where = "block " + std::to_string(block.linear) + " ended ";
   for (const Warp &warp : block.warps) {
-    bool waited = !warp.copyIssued;
+    bool waited = warp.copyWaited >= warp.copyIssued;
     for (const Warp &other : block.warps)
-      waited |=
-          other.known.seen[block.copyAgent(warp.index)] >= warp.copyIssued;
+      waited |= knowsOver(other, block.copyAgent(warp.index), warp.copyLanes,
+                          warp.copyIssued);
     if (!waited)
       return where + "without a wait for the cp.async of ptx line " +
              std::to_string(warp.copyLine) + " by warp " +
@@ -90,7 +91,8 @@ std::string attn::runtime::emulator::checkBlockEnd(const Block &block) {
     // Otherwise the copy may write into the shared memory of the next block.
     bool waited = !barrier.lastCopyEpoch;
     for (const Warp &warp : block.warps)
-      waited |= warp.known.seen[barrier.agent] >= barrier.lastCopyEpoch;
+      waited |= knowsOver(warp, barrier.agent, Clock::allLanes,
+                          barrier.lastCopyEpoch);
     if (!waited)
       return where + "without a wait for the copy of ptx line " +
              std::to_string(barrier.lastCopyLine) + " to mbarrier " +
@@ -120,24 +122,6 @@ bool attn::runtime::emulator::checkExit(Context &context, const Inst &inst) {
     return false;
   }
   return true;
-}
-
-void attn::runtime::emulator::nextEpoch(Warp &warp) {
-  warp.known.seen.raise(warp.index, warp.known.seen[warp.index] + 1);
-}
-
-void attn::runtime::emulator::joinLanes(Warp &warp) {
-  nextEpoch(warp);
-  warp.laneEpoch = warp.known.seen[warp.index];
-  if (!warp.copyIssued)
-    return;
-  warp.copyJoined = warp.known.seen[warp.block->copyAgent(warp.index)];
-  auto isOver = [&](const CopyPiece &piece) {
-    return piece.epoch <= warp.copyJoined;
-  };
-  warp.copyPieces.erase(
-      std::remove_if(warp.copyPieces.begin(), warp.copyPieces.end(), isOver),
-      warp.copyPieces.end());
 }
 
 // Memory.
@@ -195,7 +179,7 @@ static std::string copyHint(const Context &context, const Access &other) {
       other.agent >= first + block.warps.size())
     return {};
   const Warp &issuer = block.warps[other.agent - first];
-  if (other.epoch <= issuer.known.seen[other.agent])
+  if (other.epoch <= issuer.copyWaited)
     return ": after its wait, which is for the own copies of a thread, "
            "expected "
            "a barrier";
@@ -204,8 +188,20 @@ static std::string copyHint(const Context &context, const Access &other) {
   return ": expected a cp.async.wait_group that covers its group";
 }
 
+/// Where some lanes of the other warp are known to be over, but not that one.
+static std::string laneHint(const Context &context, const Knowledge &known,
+                            const Access &other) {
+  if (other.block != context.block.linear ||
+      other.agent >= context.block.warps.size() ||
+      !known.seen.coversAny(other.agent, other.epoch))
+    return {};
+  return ": only other lanes of that warp published what they did, expected "
+         "bar.warp.sync before";
+}
+
 static std::string raceMessage(Context &context, const char *what,
                                const char *space, uint64_t address,
+                               const Knowledge &known,
                                const Conflict &conflict) {
   std::string other =
       describeAccess(context.launch, context.block, conflict.other);
@@ -215,7 +211,8 @@ static std::string raceMessage(Context &context, const char *what,
            ": expected fence.proxy.async in between";
   return std::string("data race: ") + what + " of " + space + " address " +
          hex(address) + " is not ordered after " + other +
-         copyHint(context, conflict.other);
+         copyHint(context, conflict.other) +
+         laneHint(context, known, conflict.other);
 }
 
 static Access accessOf(Context &context, const Inst &inst,
@@ -236,15 +233,24 @@ static Order orderOf(Context &context, const Knowledge *known, uint16_t agent,
   Order order;
   order.known = known;
   order.foreign = &warp.foreign;
-  order.laneEpoch = warp.laneEpoch;
+  order.copyPieces = &context.block.copyPieces;
+  order.firstCopyAgent = static_cast<uint16_t>(context.block.copyAgent(0));
   uint32_t copyAgent = context.block.copyAgent(warp.index);
   if (agent == warp.index || agent == copyAgent) {
     order.warpAgent = static_cast<uint16_t>(warp.index);
     order.copyAgent = static_cast<uint16_t>(copyAgent);
     order.lane = lane;
-    order.copyJoined = warp.copyJoined;
-    order.copyPieces = &warp.copyPieces;
+    order.copyWaited = warp.copyWaited;
   }
+  return order;
+}
+
+static Order orderOf(Context &context, const SharedAccess &access,
+                     Clock Knowledge::*fenced) {
+  Order order = orderOf(context, access.known, access.agent, access.lane);
+  order.fenced = fenced;
+  if (access.foreign)
+    order.foreign = access.foreign;
   return order;
 }
 
@@ -252,7 +258,7 @@ SharedChecker::SharedChecker(Context &context, const Inst &inst,
                              const SharedAccess &access)
     : context_(context), inst_(inst), access_(access),
       race_(context.block.raceTable, accessOf(context, inst, access),
-            orderOf(context, access.known, access.agent, access.lane)) {}
+            orderOf(context, access, &Knowledge::fencedShared)) {}
 
 bool SharedChecker::apply(uint64_t address, uint64_t bytes) {
   Block &block = context_.block;
@@ -274,7 +280,8 @@ bool SharedChecker::apply(uint64_t address, uint64_t bytes) {
     return true;
   context_.fault(inst_, -1,
                  raceMessage(context_, access_.what, "shared",
-                             (first + race_.granule) * 4, race_.conflict));
+                             (first + race_.granule) * 4, *access_.known,
+                             race_.conflict));
   return false;
 }
 
@@ -282,7 +289,7 @@ GlobalChecker::GlobalChecker(Context &context, const Inst &inst,
                              const SharedAccess &access)
     : context_(context), inst_(inst), access_(access),
       race_(context.launch.globalRaces, accessOf(context, inst, access),
-            orderOf(context, access.known, access.agent, access.lane)) {}
+            orderOf(context, access, &Knowledge::fencedGlobal)) {}
 
 bool GlobalChecker::apply(Allocation &allocation, uint64_t address,
                           uint64_t bytes) {
@@ -303,7 +310,7 @@ bool GlobalChecker::apply(Allocation &allocation, uint64_t address,
       context_.fault(inst_, -1,
                      raceMessage(context_, access_.what, "global",
                                  (address / 4 + race_.granule) * 4,
-                                 race_.conflict));
+                                 *access_.known, race_.conflict));
       return false;
     }
     uint64_t done = std::min(bytes, count * 4 - address % 4);
@@ -321,7 +328,7 @@ static bool laneRace(Context &context, const Inst &inst, RaceTable &table,
   Warp &warp = context.warp;
   Access access;
   access.block = context.block.linear;
-  access.epoch = warp.known.seen[warp.index];
+  access.epoch = warp.epoch;
   access.inst = context.instIndex(inst);
   access.agent = static_cast<uint16_t>(warp.index);
   access.lane = static_cast<uint8_t>(lane);
@@ -332,9 +339,10 @@ static bool laneRace(Context &context, const Inst &inst, RaceTable &table,
   uint32_t in = static_cast<uint32_t>(address % 4);
   if (bytes < 4)
     access.bytes = static_cast<uint8_t>(((1u << bytes) - 1) << in);
-  RaceAccess race(table, access,
-                  orderOf(context, &warp.known, access.agent, access.lane),
-                  &warp.raceCache);
+  const Knowledge &known = knowledgeOf(warp, lane);
+  Order order = orderOf(context, &known, access.agent, access.lane);
+  order.foreign = &foreignOf(warp, lane);
+  RaceAccess race(table, access, order, &warp.raceCache);
   bool good =
       race.apply(states, (in + bytes + 3) / 4,
                  &table == &context.block.raceTable ? address / 4 * 4
@@ -344,7 +352,8 @@ static bool laneRace(Context &context, const Inst &inst, RaceTable &table,
     return true;
   context.fault(inst, static_cast<int>(lane),
                 raceMessage(context, kindName(kind), space,
-                            (address / 4 + race.granule) * 4, race.conflict));
+                            (address / 4 + race.granule) * 4, known,
+                            race.conflict));
   return false;
 }
 

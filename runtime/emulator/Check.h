@@ -63,6 +63,8 @@ struct SharedAccess {
   /// For messages: "wgmma", "copy".
   const char *what;
   uint8_t lane = Access::wholeWarp;
+  /// What is known of other blocks; null for what the warp knows now.
+  const BlockKnowledge *foreign = nullptr;
 };
 
 class SharedChecker {
@@ -102,11 +104,6 @@ bool sharedInBounds(Context &context, const Inst &inst, int lane,
 /// The allocation that holds all the bytes; null after a fault.
 Allocation *globalInBounds(Context &context, const Inst &inst, uint32_t lane,
                            uint64_t address, uint32_t bytes, const char *what);
-
-/// After an operation that releases: later accesses get a new epoch.
-void nextEpoch(Warp &warp);
-/// After lanes of the warp synchronised with each other.
-void joinLanes(Warp &warp);
 
 } // namespace attn::runtime::emulator
 

@@ -54,7 +54,8 @@ bool decodeBrx(Decoder &d, Inst &inst) {
 }
 
 bool decodeExit(Decoder &d, Inst &inst) {
-  d.take("uni");
+  if (d.ast().opcode == "ret")
+    d.take("uni");
   inst.flags |= EndsFlow;
   inst.execute = [](Context &, const Inst &) { return Step::Exit; };
   return true;

@@ -251,6 +251,40 @@ bool takeRounding(Decoder &d, Inst &inst) {
   return rounding >= 0;
 }
 
+/// What ptxas takes of .ftz, .sat and .relu.
+bool checkModifiers(Decoder &d, const Inst &inst, bool rounds) {
+  bool fromSmall = typeBytes(inst.type2) <= typeBytes(inst.type) &&
+                   !isFloat(inst.type) && !isFloat(inst.type2) &&
+                   isSigned(inst.type) == isSigned(inst.type2);
+  if ((inst.flags & CvtSat) && fromSmall)
+    return d.fail("unexpected '.sat' in 'cvt': the result holds all values");
+  bool isShort =
+      isFloat(inst.type) && inst.type != Type::F32 && inst.type != Type::F64;
+  if ((inst.flags & CvtRelu) && (!isShort || inst.type2 != Type::F32))
+    return d.fail("unexpected '.relu' in 'cvt'");
+  bool isBrain = inst.type == Type::BF16 || inst.type == Type::BF16x2 ||
+                 inst.type == Type::F16x2;
+  if ((inst.flags & CvtFtz) &&
+      (isBrain || (inst.type != Type::F32 && inst.type2 != Type::F32)))
+    return d.fail("unexpected '.ftz' in 'cvt'");
+  // What holds all values of the other needs no rounding, unless to integers.
+  bool isExact = isFloat(inst.type) && isFloat(inst.type2) &&
+                 typeBytes(inst.type) > typeBytes(inst.type2);
+  bool isPair = inst.type == Type::F16x2 || inst.type == Type::BF16x2;
+  bool anyBrain = inst.type == Type::BF16 || inst.type2 == Type::BF16;
+  if ((isPair || anyBrain) && (inst.flags & CvtSat))
+    return d.fail("unexpected '.sat' in 'cvt'");
+  auto rounding = static_cast<Rounding>(inst.immediate);
+  bool isNearOrZero =
+      rounding == Rounding::NearestEven || rounding == Rounding::Zero;
+  if (rounds && (isPair || inst.type == Type::BF16) && !isNearOrZero)
+    return d.fail("unexpected rounding in 'cvt'");
+  if (rounds && inst.type == inst.type2 && !(inst.flags & ToInteger))
+    return d.fail("unexpected rounding in 'cvt'");
+  return !rounds || (!isExact && (isFloat(inst.type) || isFloat(inst.type2))) ||
+         d.fail("unexpected rounding in 'cvt'");
+}
+
 bool decodeCvt(Decoder &d, Inst &inst) {
   bool rounds = takeRounding(d, inst);
   if (d.take("ftz"))
@@ -264,12 +298,16 @@ bool decodeCvt(Decoder &d, Inst &inst) {
   bool isPair = inst.type == Type::F16x2 || inst.type == Type::BF16x2;
   if (!d.needType(inst.type2))
     return false;
+  if (isBits(inst.type) || isBits(inst.type2))
+    return d.fail("unsupported types of 'cvt'");
+  if (!checkModifiers(d, inst, rounds))
+    return false;
   if (isPair) {
     if (inst.type2 != Type::F32 || !rounds)
       return d.fail("expected a rounding and operands of type '.f32'");
     inst.execute =
         inst.type == Type::F16x2 ? convertPair<ToHalf> : convertPair<ToBf16>;
-    return d.destination(Type::B32) && d.source(Type::F32) &&
+    return d.destination(inst.type) && d.source(Type::F32) &&
            d.source(Type::F32);
   }
   if (inst.type == Type::Pred || inst.type2 == Type::Pred ||
@@ -285,7 +323,9 @@ bool decodeCvt(Decoder &d, Inst &inst) {
   if (!isFloat(inst.type) && isFloat(inst.type2) && !(inst.flags & ToInteger))
     return d.fail("expected .rni, .rzi, .rmi or .rpi in 'cvt'");
   inst.execute = convert;
-  if (!d.destination(inst.type, true) || !d.source(inst.type2, true))
+  // Only bf16 must fit its register.
+  bool isBrain = inst.type == Type::BF16 || inst.type2 == Type::BF16;
+  if (!d.destination(inst.type, !isBrain) || !d.source(inst.type2, !isBrain))
     return false;
   inst.count = d.isHalfRegister(0) ? 2 : 4;
   return true;

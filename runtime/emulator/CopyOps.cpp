@@ -10,6 +10,7 @@
 #include "runtime/emulator/CpAsync.h"
 #include "runtime/emulator/Executor.h"
 #include "runtime/emulator/Lanes.h"
+#include "runtime/emulator/Sync.h"
 
 using namespace attn::runtime;
 using namespace attn::runtime::emulator;
@@ -173,7 +174,8 @@ bool bindJob(Context &context, const Inst &inst, CopyJob &job) {
     barrier->lastCopyLine = inst.line;
   }
   if (context.checks()) {
-    job.known = warp.known;
+    publishLane(warp, job.lane, job.known);
+    job.foreign = foreignOf(warp, job.lane);
     // What the warp does from now on is not ordered before the copy.
     nextEpoch(warp);
   }
@@ -240,9 +242,11 @@ Step waitBulk(Context &context, const Inst &inst) {
   }
   warp.bulkWaited = std::max(warp.bulkWaited, retired);
   if (context.checks()) {
-    warp.known.seen.raise(block.bulkAgent(warp.index), retired);
+    Knowledge over;
+    over.seen.raise(block.bulkAgent(warp.index), retired);
     if (!inst.flags)
-      warp.known.seen.raise(block.bulkWriteAgent(warp.index), retired);
+      over.seen.raise(block.bulkWriteAgent(warp.index), retired);
+    learn(warp, context.mask, over);
   }
   return Step::Next;
 }
@@ -256,7 +260,13 @@ int takeDimensions(Decoder &d) {
 
 /// `.L2::cache_hint` adds a policy at the end; it changes no value.
 bool finishPolicy(Decoder &d, const Inst &inst) {
-  return !(inst.flags & HasPolicy) || d.skipOperand();
+  return !(inst.flags & HasPolicy) || d.policy();
+}
+
+/// The size of a copy of plain bytes.
+bool takeBytes(Decoder &d, const Inst &inst) {
+  return d.source(Type::U32) &&
+         d.checkImmediate(inst.operands.size() - 1, 0, INT32_MAX, 16);
 }
 
 void takePolicy(Decoder &d, Inst &inst) {
@@ -281,7 +291,8 @@ bool decodeTensorCopy(Decoder &d, Inst &inst) {
     if (!d.need("bulk_group"))
       return false;
     takePolicy(d, inst);
-    return d.tensorAddress(count) && d.address() && finishPolicy(d, inst);
+    return d.tensorAddress(count) && d.address(ptx::Space::Shared) &&
+           finishPolicy(d, inst);
   }
   if (d.takeOneOf({"shared::cluster", "shared::cta"}) < 0)
     return d.fail("expected .global or .shared::cluster in a tensor copy");
@@ -291,8 +302,8 @@ bool decodeTensorCopy(Decoder &d, Inst &inst) {
   if (!d.need("mbarrier::complete_tx::bytes"))
     return false;
   takePolicy(d, inst);
-  return d.address() && d.tensorAddress(count) && d.address() &&
-         finishPolicy(d, inst);
+  return d.address(ptx::Space::Shared) && d.tensorAddress(count) &&
+         d.address(ptx::Space::Shared) && finishPolicy(d, inst);
 }
 
 bool decodePlainBulk(Decoder &d, Inst &inst) {
@@ -302,15 +313,16 @@ bool decodePlainBulk(Decoder &d, Inst &inst) {
     if (!d.need("shared::cta") || !d.need("bulk_group"))
       return false;
     takePolicy(d, inst);
-    return d.address() && d.address() && d.source(Type::U32) &&
-           finishPolicy(d, inst);
+    return d.address(ptx::Space::Global) && d.address(ptx::Space::Shared) &&
+           takeBytes(d, inst) && finishPolicy(d, inst);
   }
   if (d.takeOneOf({"shared::cluster", "shared::cta"}) < 0)
     return d.fail("unknown bulk copy '." + std::string(d.peek()) + "'");
   if (!d.need("global") || !d.need("mbarrier::complete_tx::bytes"))
     return false;
   takePolicy(d, inst);
-  return d.address() && d.address() && d.source(Type::U32) && d.address() &&
+  return d.address(ptx::Space::Shared) && d.address(ptx::Space::Global) &&
+         takeBytes(d, inst) && d.address(ptx::Space::Shared) &&
          finishPolicy(d, inst);
 }
 
@@ -348,6 +360,32 @@ bool decodeCp(Decoder &d, Inst &inst) {
   return d.take("bulk") ? decodeBulk(d, inst) : decodeCpAsync(d, inst);
 }
 
+/// The types that a reduction has.
+bool checkReduction(Decoder &d, const Inst &inst, bool noftz) {
+  Type type = inst.type;
+  bool isShort = type == Type::F16 || type == Type::BF16;
+  bool good = isBits(type);
+  switch (static_cast<Reduce>(inst.immediate)) {
+  case Reduce::Add:
+    good = !isBits(type) && type != Type::S64;
+    break;
+  case Reduce::Min:
+  case Reduce::Max:
+    good = !isBits(type) && (!isFloat(type) || isShort);
+    break;
+  case Reduce::Inc:
+  case Reduce::Dec:
+    good = type == Type::U32;
+    break;
+  default:
+    break;
+  }
+  bool isSum = static_cast<Reduce>(inst.immediate) == Reduce::Add;
+  return (good && noftz == (isShort && isSum)) ||
+         d.fail("unsupported type '." + std::string(typeName(type)) +
+                "' of this operation of 'cp.reduce'");
+}
+
 /// cp.reduce.async.bulk[.tensor]: the operation stands after the spaces.
 bool decodeCpReduce(Decoder &d, Inst &inst) {
   if (!d.needTarget(90) || !d.need("async") || !d.need("bulk"))
@@ -379,13 +417,15 @@ bool decodeCpReduce(Decoder &d, Inst &inst) {
     if (!d.need("bulk_group"))
       return false;
     takePolicy(d, inst);
-    return d.tensorAddress(dimensions) && d.address() && finishPolicy(d, inst);
+    return d.tensorAddress(dimensions) && d.address(ptx::Space::Shared) &&
+           finishPolicy(d, inst);
   }
-  d.take("noftz");
+  bool noftz = d.take("noftz");
   return d.needType(inst.type,
                     {Type::F16, Type::BF16, Type::F32, Type::F64, Type::B32,
                      Type::U32, Type::S32, Type::B64, Type::U64, Type::S64}) &&
-         d.address() && d.address() && d.source(Type::U32) &&
+         checkReduction(d, inst, noftz) && d.address(ptx::Space::Global) &&
+         d.address(ptx::Space::Shared) && takeBytes(d, inst) &&
          finishPolicy(d, inst);
 }
 

@@ -16,12 +16,19 @@
 #include "runtime/emulator/CpAsync.h"
 #include "runtime/emulator/Barriers.h"
 #include "runtime/emulator/Lanes.h"
+#include "runtime/emulator/Sync.h"
 #include "runtime/emulator/Traffic.h"
+
+#include <algorithm>
 
 using namespace attn::runtime;
 using namespace attn::runtime::emulator;
 
 namespace {
+
+/// A warp remembers as many pieces that its lanes copied before it forgets
+/// those that are over.
+constexpr size_t maxPieces = 1 << 14;
 
 std::string number(uint64_t value) { return std::to_string(value); }
 
@@ -91,6 +98,14 @@ bool AsyncCopy::readSource(unsigned lane, uint32_t size, uint8_t *data) {
   return true;
 }
 
+/// Drops what all lanes of the warp know to be over.
+void forgetPieces(const Warp &warp, std::vector<CopyPiece> &pieces) {
+  uint32_t over = warp.known.seen[warp.block->copyAgent(warp.index)];
+  auto isOver = [&](const CopyPiece &piece) { return piece.epoch <= over; };
+  pieces.erase(std::remove_if(pieces.begin(), pieces.end(), isOver),
+               pieces.end());
+}
+
 bool AsyncCopy::noteWrite(unsigned lane, uint64_t to) {
   if (!context_.checks())
     return true;
@@ -98,8 +113,11 @@ bool AsyncCopy::noteWrite(unsigned lane, uint64_t to) {
   writer_.setLane(lane);
   if (!writer_.apply(to, bytes_))
     return false;
-  warp.copyPieces.push_back({static_cast<uint32_t>(to), bytes_, warp.copyEpoch,
-                             static_cast<uint8_t>(lane)});
+  std::vector<CopyPiece> &pieces = context_.block.copyPieces[warp.index];
+  pieces.push_back({static_cast<uint32_t>(to), bytes_, warp.copyEpoch,
+                    static_cast<uint8_t>(lane)});
+  if (pieces.size() > maxPieces)
+    forgetPieces(warp, pieces);
   return true;
 }
 
@@ -191,19 +209,17 @@ Step wait(Context &context, const Inst &inst) {
   if (warp.copyGroups.size() <= pending)
     return Step::Next;
   auto end = warp.copyGroups.end() - static_cast<ptrdiff_t>(pending);
-  warp.known.seen.raise(context.block.copyAgent(warp.index), end[-1]);
+  warp.copyWaited = end[-1];
   warp.copyGroups.erase(warp.copyGroups.begin(), end);
   return Step::Next;
 }
 
-/// The mbarrier gets an arrival when the copies so far are done. Without
-/// .noinc it also expects one more, which cancels out.
+/// The mbarrier gets an arrival of each lane when the lane's own copies so far
+/// are done. Without .noinc it also expects one more, which cancels out.
 Step arriveOnCopies(Context &context, const Inst &inst) {
   Warp &warp = context.warp;
   context.noteSync(inst);
-  Knowledge known = warp.known;
-  if (context.checks())
-    known.seen.raise(context.block.copyAgent(warp.index), warp.copyEpoch);
+  Publisher publisher(warp);
   for (uint32_t rest = context.mask; rest; rest &= rest - 1) {
     unsigned lane = firstLane(rest);
     uint64_t address = laneShared(context, inst.operands[0], lane);
@@ -213,8 +229,14 @@ Step arriveOnCopies(Context &context, const Inst &inst) {
       return Step::Fault;
     if (!inst.immediate)
       ++barrier->pending;
+    if (context.checks()) {
+      publisher.add(*barrier, lane);
+      barrier->collecting.seen.raise(context.block.copyAgent(warp.index),
+                                     (1u << lane) | ~warp.copyLanes,
+                                     warp.copyEpoch);
+    }
     if (!arrive(context, inst, static_cast<int>(lane),
-                static_cast<uint32_t>(address), 1, 0, &known))
+                static_cast<uint32_t>(address), 1, 0))
       return Step::Fault;
   }
   if (context.checks()) {
@@ -238,7 +260,8 @@ bool decodeCopy(Decoder &d, Inst &inst) {
   bool policy = d.take("L2::cache_hint");
   d.takeOneOf({"L2::64B", "L2::128B", "L2::256B"});
   inst.execute = copy;
-  if (!d.address() || !d.address() || !d.immediate(inst.immediate, 4, 16))
+  if (!d.address(ptx::Space::Shared) || !d.address(ptx::Space::Global) ||
+      !d.immediate(inst.immediate, 4, 16))
     return false;
   bool good = inst.immediate == 16 ||
               (!cache && (inst.immediate == 4 || inst.immediate == 8));
@@ -246,9 +269,11 @@ bool decodeCopy(Decoder &d, Inst &inst) {
     return d.fail("unsupported size " +
                   number(static_cast<uint64_t>(inst.immediate)) +
                   " of 'cp.async'");
-  if (d.remaining() > size_t(policy) && !d.predicateOrSource(Type::U32))
+  if (d.remaining() > size_t(policy) &&
+      (!d.predicateOrSource(Type::U32) ||
+       !d.checkImmediate(2, 0, inst.immediate)))
     return false;
-  return !policy || d.skipOperand();
+  return !policy || d.policy();
 }
 
 } // namespace
@@ -272,7 +297,8 @@ bool attn::runtime::emulator::decodeCpAsync(Decoder &d, Inst &inst) {
     if (!d.need("arrive"))
       return false;
     inst.immediate = d.take("noinc");
-    d.takeOneOf({"shared", "shared::cta"});
+    if (d.takeOneOf({"shared", "shared::cta"}) >= 0)
+      inst.space = ptx::Space::Shared;
     return d.need("b64") && d.address();
   }
   return decodeCopy(d, inst);

@@ -70,7 +70,8 @@ bool Decoder::declareParameters() {
     program_->parameters.push_back({std::string(variable.name),
                                     static_cast<uint32_t>(offset),
                                     static_cast<uint32_t>(variable.bytes)});
-    if (!scopes_[0].variables.emplace(variable.name, symbol).second)
+    if (!scopes_[0].variables.emplace(variable.name, symbol).second ||
+        scopes_[0].registers.count(variable.name))
       return fail("parameter " + quote(variable.name) + " is declared twice");
     offset += variable.bytes;
   }
@@ -112,7 +113,9 @@ bool Decoder::declare() {
           variable.name,
           Symbol{ptx::Space::Shared, program_->dynamicSharedOffset});
   for (const ptx::Label &label : function_.labels)
-    if (!scopes_[label.scope].labels.emplace(label.name, label.target).second)
+    if (!scopes_[label.scope].labels.emplace(label.name, label.target).second ||
+        scopes_[label.scope].registers.count(label.name) ||
+        scopes_[label.scope].variables.count(label.name))
       return fail("ptx line " + std::to_string(label.line) + ": label " +
                   quote(label.name) + " is defined twice");
   for (const ptx::BranchTargets &targets : function_.branchTargets)

@@ -7,6 +7,7 @@
 
 #include "runtime/emulator/Decode.h"
 #include "runtime/emulator/Flow.h"
+#include "runtime/emulator/Parser.h"
 
 #include <algorithm>
 #include <cstring>
@@ -127,14 +128,7 @@ bool Decoder::needType(Type &type, std::initializer_list<Type> allowed) {
 }
 
 bool Decoder::needTarget(unsigned sm) {
-  unsigned have = 0;
-  for (char c : module_.target.substr(std::min<size_t>(
-           module_.target.find('_') + 1, module_.target.size()))) {
-    if (c < '0' || c > '9' || have > 1000)
-      break;
-    have = have * 10 + static_cast<unsigned>(c - '0');
-  }
-  return have >= sm ||
+  return ptx::architectureOf(module_.target) >= sm ||
          fail(quote(ast_->opcode) + " needs target sm_" + std::to_string(sm) +
               " or later, but the module is for " + quote(module_.target));
 }
@@ -192,7 +186,7 @@ attn::runtime::emulator::decode(const ptx::Module &module,
                                 const SymbolTable &symbols) {
   Decoder decoder(module, function, symbols);
   bool good = decoder.declare();
-  for (size_t i = 0; good && i < function.body.size(); ++i)
+  for (size_t &i = decoder.index_; good && i < function.body.size(); ++i)
     good = decoder.decodeInstruction(function.body[i]);
   if (!good)
     return Status::invalidArgument(decoder.error());

@@ -93,16 +93,30 @@ public:
   bool predicateOrSource(Type type);
   /// Pushes an optional predicate: Sink where there is none.
   bool pair(Type type);
+  bool isRegister(const ptx::Operand &operand);
+  bool isVariableOf(const ptx::Operand &operand, ptx::Space space);
+  /// Fails unless the next operand is one, with a second result to write.
+  bool needPair();
   /// `{a, b}` or `a`; pushes `count` operands.
   bool destinations(Type type, unsigned count, bool wider = false);
   bool sources(Type type, unsigned count, bool wider = false);
+  /// Fails unless the next operand is in braces.
+  bool needVector();
+  /// In the instruction's space, or in one that the operand has of its own.
   bool address();
+  bool address(ptx::Space space);
   /// An address with the vector after it: `[map, {x, y}]`.
   bool tensorAddress(unsigned coordinates);
   /// Whether the operand that was pushed at `index` is declared with 16 bits.
   bool isHalfRegister(size_t index) const;
   /// Accepts the next operand without pushing anything.
   bool skipOperand();
+  /// A cache policy: a 64-bit register whose value is never looked at.
+  bool policy();
+  /// An immediate operand is one of these; what a register holds, only the
+  /// launch knows.
+  bool checkImmediate(size_t index, int64_t low, int64_t high,
+                      int64_t multiple = 1);
   bool immediate(int64_t &value, int64_t low, int64_t high);
   bool label(uint32_t &target);
   bool labels(std::vector<uint32_t> &targets);
@@ -143,12 +157,18 @@ private:
   bool declareParameters();
   bool decodeInstruction(const ptx::Instruction &ast);
   bool resolve(const ptx::Operand &operand, Operand &result, Type type,
-               bool wider, bool isDestination);
+               bool wider, bool isDestination, bool isElement = false);
   bool vectorOperand(Type type, unsigned count, bool wider, bool isDestination);
   bool resolveRegister(std::string_view name, RegisterInfo &info);
   bool resolveLabel(std::string_view name, uint32_t &target);
   bool resolveSymbol(std::string_view name, Symbol &symbol);
-  bool resolveAddress(const ptx::Operand &operand, Operand &result);
+  bool useRegister(const ptx::Operand &operand, const RegisterInfo &info,
+                   Operand &result, Type type, bool wider);
+  bool resolveName(const ptx::Operand &operand, Operand &result, Type type);
+  bool resolveSink(Type type, bool isElement);
+  bool isSourceOf(std::initializer_list<std::string_view> opcodes) const;
+  bool resolveAddress(const ptx::Operand &operand, Operand &result,
+                      ptx::Space space);
   const uint32_t *constant(uint64_t bits, unsigned bytes);
   const Opcode *lookup(std::string_view name) const;
 
@@ -161,6 +181,8 @@ private:
   std::unordered_map<std::string_view, const Opcode *> opcodes_;
   const ptx::Instruction *ast_ = nullptr;
   Inst *inst_ = nullptr;
+  /// Of the instruction in the body.
+  size_t index_ = 0;
   size_t modifier_ = 0;
   size_t operand_ = 0;
   std::string error_;

@@ -7,6 +7,7 @@
 
 #include "runtime/emulator/Decode.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace attn::runtime;
@@ -139,20 +140,27 @@ bool Decoder::resolveLabel(std::string_view name, uint32_t &target) {
   }
 }
 
-/// The bits of an immediate as `type`; false if it cannot be one.
+/// The bits of an immediate as `type`; false if it cannot be one. Floats of 16
+/// bits have none, and bits of a float may stand for bits.
 static bool immediateBits(const ptx::Operand &operand, Type type,
                           uint64_t &bits) {
   unsigned bytes = typeBytes(type);
+  bool isReal = type == Type::F32 || type == Type::F64;
   switch (operand.kind) {
   case ptx::Operand::Integer:
-    if (type == Type::F32 || type == Type::F64)
-      return false;
     bits = bytes >= 8 ? operand.integer
                       : operand.integer & ((uint64_t(1) << (8 * bytes)) - 1);
-    return true;
+    return !isFloat(type);
   case ptx::Operand::Single:
     bits = operand.integer;
-    return bytes == 4;
+    if (type == Type::F64) {
+      uint32_t word = static_cast<uint32_t>(operand.integer);
+      float narrow = 0;
+      std::memcpy(&narrow, &word, sizeof narrow);
+      double real = narrow;
+      std::memcpy(&bits, &real, sizeof bits);
+    }
+    return isReal || type == Type::B32;
   case ptx::Operand::Real:
     if (bytes == 8) {
       std::memcpy(&bits, &operand.real, sizeof bits);
@@ -162,71 +170,91 @@ static bool immediateBits(const ptx::Operand &operand, Type type,
       std::memcpy(&word, &narrow, sizeof word);
       bits = word;
     }
-    return bytes == 8 || (bytes == 4 && isFloat(type)) || type == Type::B32;
+    return isReal;
   default:
     return false;
   }
 }
 
+/// Whether a register may be an operand of a type, sizes apart: bits are
+/// anything, packed and 16-bit floats have no registers of their own.
+static bool typesAgree(Type declared, Type type) {
+  if (type == Type::F16x2 || type == Type::BF16x2 || type == Type::BF16)
+    return isBits(declared);
+  return isBits(declared) || isBits(type) || isFloat(declared) == isFloat(type);
+}
+
+bool Decoder::isSourceOf(
+    std::initializer_list<std::string_view> opcodes) const {
+  return std::find(opcodes.begin(), opcodes.end(), ast_->opcode) !=
+         opcodes.end();
+}
+
+/// `_` in place of a result: as an element of a vector or pair, and where an
+/// instruction is executed for something else.
+bool Decoder::resolveSink(Type type, bool isElement) {
+  if (isElement)
+    return true;
+  bool allowed = type != Type::Pred &&
+                 (isSourceOf({"atom"}) || ast_->opcode == "mbarrier");
+  return allowed ||
+         fail("expected a result of " + quote(ast_->opcode) + ", but got '_'");
+}
+
+/// A special register or the address of a variable.
+bool Decoder::resolveName(const ptx::Operand &operand, Operand &result,
+                          Type type) {
+  unsigned bytes = typeBytes(type);
+  for (const SpecialEntry &entry : specialTable)
+    if (operand.name == entry.name) {
+      if (bytes != 4)
+        return fail("expected a 32-bit read of " + quote(operand.name));
+      bool isFloatCvt = ast_->opcode == "cvt" && isFloat(inst_->type);
+      if (!isSourceOf({"mov", "cvt"}) || isFloat(type) || isFloatCvt)
+        return fail("expected a register, but got " + quote(operand.name));
+      result.kind = Operand::Register;
+      result.bytes = 4;
+      result.slot = static_cast<uint32_t>(entry.index) * 32;
+      return true;
+    }
+  Symbol symbol;
+  bool isWarpSize = operand.name == "WARP_SZ";
+  if (!isWarpSize && !resolveSymbol(operand.name, symbol))
+    return fail("undefined name " + quote(operand.name));
+  bool isNear = symbol.space != ptx::Space::Global;
+  if (!isWarpSize && (!isSourceOf({"mov", "cvta"}) || isFloat(type) ||
+                      (bytes != 8 && (!isNear || isSourceOf({"cvta"})))))
+    return fail("expected a register, but got the variable " +
+                quote(operand.name));
+  result.kind = Operand::Constant;
+  result.bytes = bytes == 8 ? 8 : 4;
+  result.constant = constant(isWarpSize ? 32 : symbol.address, bytes);
+  return bytes >= 4 || isWarpSize ||
+         fail("expected a 32 or 64-bit read of an address");
+}
+
 bool Decoder::resolve(const ptx::Operand &operand, Operand &result, Type type,
-                      bool wider, bool isDestination) {
+                      bool wider, bool isDestination, bool isElement) {
   unsigned bytes = typeBytes(type);
   result.isWritten = isDestination;
   result.isRead = !isDestination;
   result.negated = operand.negated;
+  if (operand.negated && (isDestination || type != Type::Pred))
+    return fail("unexpected '!' on " + quote(operand.name));
   if (operand.kind == ptx::Operand::Name) {
     if (operand.name == "_") {
       if (!isDestination)
         return fail("expected a source operand, but got '_'");
       result.kind = Operand::Sink;
       result.isWritten = false;
-      return true;
+      return resolveSink(type, isElement);
     }
     RegisterInfo info;
-    if (resolveRegister(operand.name, info)) {
-      if ((info.type == Type::Pred) != (type == Type::Pred))
-        return fail("expected a register of type '." +
-                    std::string(typeName(type)) + "', but got " +
-                    quote(operand.name) + " of type '." + typeName(info.type) +
-                    "'");
-      if (type == Type::Pred) {
-        result.kind = Operand::Predicate;
-        result.slot = info.slot;
-        return true;
-      }
-      if (operand.negated)
-        return fail("unexpected '!' on " + quote(operand.name));
-      unsigned width = typeBytes(info.type);
-      if (wider ? width < bytes : width != bytes)
-        return fail("expected a register of " + std::to_string(8 * bytes) +
-                    " bits, but got " + quote(operand.name) + " of " +
-                    std::to_string(8 * width));
-      result.kind = Operand::Register;
-      result.slot = info.slot;
-      result.bytes = width == 8 ? 8 : 4;
-      result.declaredBytes = static_cast<uint8_t>(width);
-      return true;
-    }
+    if (resolveRegister(operand.name, info))
+      return useRegister(operand, info, result, type, wider);
     if (isDestination || type == Type::Pred)
       return fail("undefined register " + quote(operand.name));
-    for (const SpecialEntry &entry : specialTable)
-      if (operand.name == entry.name) {
-        if (bytes != 4)
-          return fail("expected a 32-bit read of " + quote(operand.name));
-        result.kind = Operand::Register;
-        result.bytes = 4;
-        result.slot = static_cast<uint32_t>(entry.index) * 32;
-        return true;
-      }
-    Symbol symbol;
-    bool isWarpSize = operand.name == "WARP_SZ";
-    if (!isWarpSize && !resolveSymbol(operand.name, symbol))
-      return fail("undefined name " + quote(operand.name));
-    result.kind = Operand::Constant;
-    result.bytes = bytes == 8 ? 8 : 4;
-    result.constant = constant(isWarpSize ? 32 : symbol.address, bytes);
-    return bytes >= 4 || isWarpSize ||
-           fail("expected a 32 or 64-bit read of an address");
+    return resolveName(operand, result, type);
   }
   if (type == Type::Pred && !isDestination &&
       operand.kind == ptx::Operand::Integer) {
@@ -244,6 +272,32 @@ bool Decoder::resolve(const ptx::Operand &operand, Operand &result, Type type,
   result.kind = Operand::Constant;
   result.bytes = bytes == 8 ? 8 : 4;
   result.constant = constant(bits, bytes);
+  return true;
+}
+
+bool Decoder::useRegister(const ptx::Operand &operand, const RegisterInfo &info,
+                          Operand &result, Type type, bool wider) {
+  bool sameKind = (info.type == Type::Pred) == (type == Type::Pred);
+  if (!sameKind || (type != Type::Pred && !typesAgree(info.type, type)))
+    return fail("expected a register of type '." + std::string(typeName(type)) +
+                "', but got " + quote(operand.name) + " of type '." +
+                typeName(info.type) + "'");
+  if (type == Type::Pred) {
+    result.kind = Operand::Predicate;
+    result.slot = info.slot;
+    return true;
+  }
+  unsigned width = typeBytes(info.type), bytes = typeBytes(type);
+  // A float of another width is no place for one.
+  wider &= !isFloat(type) || !isFloat(info.type);
+  if (wider ? width < bytes : width != bytes)
+    return fail("expected a register of " + std::to_string(8 * bytes) +
+                " bits, but got " + quote(operand.name) + " of " +
+                std::to_string(8 * width));
+  result.kind = Operand::Register;
+  result.slot = info.slot;
+  result.bytes = width == 8 ? 8 : 4;
+  result.declaredBytes = static_cast<uint8_t>(width);
   return true;
 }
 
@@ -285,13 +339,33 @@ bool Decoder::predicateOrSource(Type type) {
   return source(isPredicate ? Type::Pred : type);
 }
 
+bool Decoder::isRegister(const ptx::Operand &operand) {
+  RegisterInfo info;
+  return operand.kind == ptx::Operand::Name &&
+         resolveRegister(operand.name, info);
+}
+
+bool Decoder::isVariableOf(const ptx::Operand &operand, ptx::Space space) {
+  Symbol symbol;
+  return operand.kind == ptx::Operand::Name &&
+         resolveSymbol(operand.name, symbol) && symbol.space == space;
+}
+
+bool Decoder::needPair() {
+  const ptx::Operand *operand = peekOperand();
+  return (operand && operand->kind == ptx::Operand::Pair &&
+          operand->elements[1].name != "_") ||
+         fail("expected a predicate as the second result of " +
+              quote(ast_->opcode));
+}
+
 /// `d|p` or `d`: pushes d and p.
 bool Decoder::pair(Type type) {
   ATTN_NEED_OPERAND(operand);
   Operand first, second;
   if (operand->kind == ptx::Operand::Pair) {
-    if (!resolve(operand->elements[0], first, type, false, true) ||
-        !resolve(operand->elements[1], second, Type::Pred, false, true))
+    if (!resolve(operand->elements[0], first, type, false, true, true) ||
+        !resolve(operand->elements[1], second, Type::Pred, false, true, true))
       return false;
   } else if (!resolve(*operand, first, type, false, true)) {
     return false;
@@ -325,7 +399,7 @@ bool Decoder::vectorOperand(Type type, unsigned count, bool wider,
                 std::to_string(operand->elements.size()));
   for (const ptx::Operand &element : operand->elements) {
     Operand result;
-    if (!resolve(element, result, type, wider, isDestination))
+    if (!resolve(element, result, type, wider, isDestination, true))
       return false;
     inst_->operands.push_back(result);
   }
@@ -333,7 +407,21 @@ bool Decoder::vectorOperand(Type type, unsigned count, bool wider,
   return true;
 }
 
-bool Decoder::resolveAddress(const ptx::Operand &operand, Operand &result) {
+bool Decoder::needVector() {
+  const ptx::Operand *operand = peekOperand();
+  return !operand || operand->kind == ptx::Operand::Vector ||
+         fail("expected a vector as operand " + std::to_string(operand_ + 1) +
+              " of " + quote(ast_->opcode));
+}
+
+static const char *spaceName(ptx::Space space) {
+  static constexpr const char *names[] = {"none",  "global", "shared",
+                                          "local", "const",  "param"};
+  return names[static_cast<unsigned>(space)];
+}
+
+bool Decoder::resolveAddress(const ptx::Operand &operand, Operand &result,
+                             ptx::Space space) {
   if (operand.kind != ptx::Operand::Address)
     return fail("expected an address as operand " +
                 std::to_string(operand_ + 1) + " of " + quote(ast_->opcode));
@@ -342,6 +430,8 @@ bool Decoder::resolveAddress(const ptx::Operand &operand, Operand &result) {
   result.offset = operand.offset;
   result.isRead = true;
   if (base.kind == ptx::Operand::Integer) {
+    if (space != ptx::Space::Local)
+      return fail("expected a register or a name as the base of an address");
     result.bytes = 8;
     result.constant = constant(base.integer, 8);
     return true;
@@ -351,8 +441,13 @@ bool Decoder::resolveAddress(const ptx::Operand &operand, Operand &result) {
   RegisterInfo info;
   if (resolveRegister(base.name, info)) {
     unsigned width = typeBytes(info.type);
-    if (info.type == Type::Pred || width < 4)
+    if (info.type == Type::Pred || width < 4 || isFloat(info.type))
       return fail("expected a 32 or 64-bit register as the base of an address");
+    bool isNear = space != ptx::Space::None && space != ptx::Space::Global;
+    if (width != 8 && !isNear)
+      return fail("expected a 64-bit register as the base of an address, but "
+                  "got " +
+                  quote(base.name));
     result.bytes = width == 8 ? 8 : 4;
     result.slot = info.slot;
     return true;
@@ -360,15 +455,23 @@ bool Decoder::resolveAddress(const ptx::Operand &operand, Operand &result) {
   Symbol symbol;
   if (!resolveSymbol(base.name, symbol))
     return fail("undefined name " + quote(base.name));
+  bool sameSpace = space == ptx::Space::None ? symbol.space != ptx::Space::Param
+                                             : symbol.space == space;
+  if (!sameSpace)
+    return fail("expected an address of space '." +
+                std::string(spaceName(space)) + "', but got " +
+                quote(base.name) + " of '." + spaceName(symbol.space) + "'");
   result.bytes = 8;
   result.constant = constant(symbol.address, 8);
   return true;
 }
 
-bool Decoder::address() {
+bool Decoder::address() { return address(inst_->space); }
+
+bool Decoder::address(ptx::Space space) {
   ATTN_NEED_OPERAND(operand);
   Operand result;
-  if (!resolveAddress(*operand, result))
+  if (!resolveAddress(*operand, result, space))
     return false;
   if (operand->elements.size() != 1)
     return fail("expected one address in the brackets");
@@ -380,7 +483,8 @@ bool Decoder::address() {
 bool Decoder::tensorAddress(unsigned coordinates) {
   ATTN_NEED_OPERAND(operand);
   Operand result;
-  if (!resolveAddress(*operand, result))
+  // A tensor map has a generic address.
+  if (!resolveAddress(*operand, result, ptx::Space::None))
     return false;
   if (operand->elements.size() != 2 ||
       operand->elements[1].kind != ptx::Operand::Vector ||
@@ -402,6 +506,30 @@ bool Decoder::skipOperand() {
   ATTN_NEED_OPERAND(operand);
   ++operand_;
   return operand != nullptr;
+}
+
+bool Decoder::policy() {
+  ATTN_NEED_OPERAND(operand);
+  Operand ignored;
+  ++operand_;
+  return operand->kind == ptx::Operand::Name
+             ? resolve(*operand, ignored, Type::U64, false, false)
+             : fail("expected a register as the cache policy");
+}
+
+bool Decoder::checkImmediate(size_t index, int64_t low, int64_t high,
+                             int64_t multiple) {
+  const Operand &operand = inst_->operands[index];
+  if (operand.kind != Operand::Constant)
+    return true;
+  int64_t value = static_cast<int32_t>(operand.constant[0]);
+  if (value >= low && value <= high && value % multiple == 0)
+    return true;
+  return fail("expected " +
+              (multiple > 1 ? "a multiple of " + std::to_string(multiple)
+                            : std::string("an immediate")) +
+              " from " + std::to_string(low) + " to " + std::to_string(high) +
+              ", but got " + std::to_string(value));
 }
 
 bool Decoder::isHalfRegister(size_t index) const {
@@ -435,7 +563,8 @@ bool Decoder::labels(std::vector<uint32_t> &targets) {
     return fail("expected the name of a .branchtargets list");
   for (uint32_t scope = ast_->scope;; scope = function_.scopes[scope]) {
     auto it = scopes_[scope].targets.find(operand->name);
-    if (it != scopes_[scope].targets.end()) {
+    // The list comes first.
+    if (it != scopes_[scope].targets.end() && it->second->index <= index_) {
       for (std::string_view name : it->second->labels) {
         uint32_t target = 0;
         if (!resolveLabel(name, target))

@@ -77,8 +77,6 @@ static void initializeWarp(Warp &warp, Block &block, uint32_t index) {
     warp.inFlight.resize(program.tracked.size());
     // Nothing is fenced at first: the first wgmma needs its fence.
     warp.touched.assign((program.tracked.size() + 63) / 64, ~uint64_t(0));
-    warp.known.seen.raise(index, 1);
-    warp.laneEpoch = 1;
   }
 }
 
@@ -100,6 +98,7 @@ Block::Block(Launch &launch, uint32_t linear) : launch(launch), linear(linear) {
   if (launch.checks) {
     sharedWritten.assign(sharedBytes, 0);
     sharedRaces.assign(sharedBytes / 4 + 1, 0);
+    copyPieces.resize(count);
   }
 }
 

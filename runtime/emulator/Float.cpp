@@ -102,22 +102,43 @@ void classify(Inst &inst) {
 }
 
 /// `.rn` is the default; other roundings have no handler and stay unknown.
-void takeFloatModifiers(Decoder &d, Inst &inst) {
-  d.take("rn");
+/// True if it is there.
+bool takeFloatModifiers(Decoder &d, Inst &inst) {
+  bool rounds = d.take("rn");
   if (d.take("ftz"))
     inst.flags |= Ftz;
   if (d.take("sat"))
     inst.flags |= Saturate;
   if (d.take("relu"))
     inst.flags |= Relu;
+  return rounds;
 }
 
-/// .ftz and .sat exist for 32-bit floats (.sat for 16-bit ones too).
-bool checkModifiers(Decoder &d, const Inst &inst) {
-  if (inst.flags && !isFloat(inst.type))
+/// Roundings are for floats, .ftz and .sat for floats of 32 bits and f16, and
+/// .relu for those of 16 where `mayRelu`.
+bool checkModifiers(Decoder &d, const Inst &inst, bool rounds,
+                    bool mayRelu = false) {
+  Type type = inst.type;
+  bool isHalf = type == Type::F16 || type == Type::F16x2;
+  bool isBrain = type == Type::BF16 || type == Type::BF16x2;
+  uint32_t allowed = type == Type::F32 ? Ftz | Saturate
+                     : isHalf          ? Ftz | Saturate
+                                       : 0;
+  if (mayRelu && (isHalf || isBrain))
+    allowed |= Relu;
+  if ((inst.flags & ~(allowed | Nan)) || (rounds && !isFloat(type)))
     return d.fail("floating-point modifier on type '." +
-                  std::string(typeName(inst.type)) + "'");
+                  std::string(typeName(type)) + "'");
   return true;
+}
+
+/// Arithmetic knows integers and floats, but no bits.
+bool needNumber(Decoder &d, Inst &inst) {
+  std::string name(d.peek());
+  if (!d.needType(inst.type))
+    return false;
+  return (!isBits(inst.type) && inst.type != Type::Pred) ||
+         d.fail("unsupported type '." + name + "' of " + quote(d.ast().opcode));
 }
 
 bool sources(Decoder &d, Type type, unsigned count) {
@@ -129,8 +150,8 @@ bool sources(Decoder &d, Type type, unsigned count) {
 
 template <typename Op, typename ShortOp>
 bool decodeBinary(Decoder &d, Inst &inst) {
-  takeFloatModifiers(d, inst);
-  if (!d.needType(inst.type) || !checkModifiers(d, inst))
+  bool rounds = takeFloatModifiers(d, inst);
+  if (!needNumber(d, inst) || !checkModifiers(d, inst, rounds))
     return false;
   classify(inst);
   return setExecute(d, inst, pickBinary<Op, ShortOp>(inst.type)) &&
@@ -159,7 +180,21 @@ bool decodeMinMax(Decoder &d, Inst &inst) {
              setExecute(d, inst, binaryOp<int32_t, IntegerRelu<Op>>) &&
              d.destination(inst.type) && sources(d, inst.type, 2);
   }
-  return decodeBinary<Op, ShortOp>(d, inst);
+  if (!needNumber(d, inst))
+    return false;
+  bool isRelu = inst.flags & Relu;
+  inst.flags &= ~uint32_t(Relu);
+  if (!checkModifiers(d, inst, false))
+    return false;
+  // .relu of floats is not for min and max.
+  if (isRelu || ((isRelu || (inst.flags & Nan)) && !isFloat(inst.type)))
+    return d.fail("floating-point modifier on type '." +
+                  std::string(typeName(inst.type)) + "'");
+  if (isRelu)
+    inst.flags |= Relu;
+  classify(inst);
+  return setExecute(d, inst, pickBinary<Op, ShortOp>(inst.type)) &&
+         d.destination(inst.type) && sources(d, inst.type, 2);
 }
 
 // Multiplication: low, high or wide for integers.
@@ -231,9 +266,12 @@ Execute integerTernary(Type type) {
 
 bool decodeMul(Decoder &d, Inst &inst) {
   int half = d.takeOneOf({"lo", "hi", "wide"});
+  if (half < 0 && !decodeBinary<Mul, ShortMul>(d, inst))
+    return false;
   if (half < 0)
-    return decodeBinary<Mul, ShortMul>(d, inst);
-  if (!d.needType(inst.type))
+    return isFloat(inst.type) ||
+           d.fail("expected '.lo', '.hi' or '.wide' in 'mul'");
+  if (!needNumber(d, inst))
     return false;
   Type result = inst.type;
   Execute execute = half == 0   ? integerBinary<Mul>(inst.type)
@@ -250,9 +288,11 @@ struct DoubleFma {
 };
 
 bool decodeFma(Decoder &d, Inst &inst) {
-  takeFloatModifiers(d, inst);
-  if (!d.needType(inst.type))
+  bool rounds = takeFloatModifiers(d, inst);
+  if (!needNumber(d, inst) || !checkModifiers(d, inst, rounds, true))
     return false;
+  if (!rounds)
+    return d.fail("expected '.rn' in " + quote(d.ast().opcode));
   classify(inst);
   Execute execute = inst.type == Type::F32 ? floatFma
                     : inst.type == Type::F64
@@ -266,7 +306,7 @@ bool decodeMad(Decoder &d, Inst &inst) {
   int half = d.takeOneOf({"lo", "hi", "wide"});
   if (half < 0)
     return decodeFma(d, inst);
-  if (!d.needType(inst.type))
+  if (!needNumber(d, inst))
     return false;
   Type result = inst.type;
   Execute execute = half == 0   ? integerTernary<ThenAdd<Mul>>(inst.type)
@@ -278,9 +318,12 @@ bool decodeMad(Decoder &d, Inst &inst) {
 
 bool decodeDiv(Decoder &d, Inst &inst) {
   bool approximate = d.takeOneOf({"approx", "full"}) >= 0;
-  takeFloatModifiers(d, inst);
-  if (!d.needType(inst.type) || !checkModifiers(d, inst))
+  bool rounds = takeFloatModifiers(d, inst);
+  if (!needNumber(d, inst) || !checkModifiers(d, inst, rounds))
     return false;
+  if ((inst.flags & Saturate) || (isFloat(inst.type) && approximate == rounds))
+    return d.fail("expected '.rn', '.approx' or '.full' in 'div', and no "
+                  "'.sat'");
   classify(inst);
   Execute execute = inst.type == Type::F32   ? floatBinary<Div>
                     : inst.type == Type::F64 ? binaryOp<double, Div>
@@ -292,7 +335,7 @@ bool decodeDiv(Decoder &d, Inst &inst) {
 }
 
 bool decodeRem(Decoder &d, Inst &inst) {
-  if (!d.needType(inst.type))
+  if (!needNumber(d, inst))
     return false;
   Execute execute = nullptr;
   if (!isFloat(inst.type))
@@ -338,9 +381,13 @@ Step floatUnary(Context &context, const Inst &inst) {
 
 template <typename Op, typename ShortOp>
 bool decodeUnary(Decoder &d, Inst &inst) {
-  takeFloatModifiers(d, inst);
-  if (!d.needType(inst.type) || !checkModifiers(d, inst))
+  if (d.take("ftz"))
+    inst.flags |= Ftz;
+  if (!needNumber(d, inst) || !checkModifiers(d, inst, false))
     return false;
+  if (!isFloat(inst.type) && !isSigned(inst.type))
+    return d.fail("unsupported type '." + std::string(typeName(inst.type)) +
+                  "' of " + quote(d.ast().opcode));
   classify(inst);
   Execute execute = inst.type == Type::F32   ? floatUnary<Op>
                     : inst.type == Type::F64 ? unaryOp<double, Op>
@@ -380,6 +427,19 @@ bool decodeApproximation(Decoder &d, Inst &inst) {
     inst.flags |= Ftz;
   if (!d.needType(inst.type))
     return false;
+  Type type = inst.type;
+  bool isBrain = type == Type::BF16 || type == Type::BF16x2;
+  bool needsFtz = (type == Type::F64 && approximate) ||
+                  (isBrain && std::is_same_v<Op, Ex2>);
+  bool mayFtz =
+      needsFtz ||
+      (!std::is_same_v<Op, Tanh> &&
+       (type == Type::F32 || (type == Type::F64 && std::is_same_v<Op, Rcp>)));
+  bool isDoubleRoot =
+      type == Type::F64 && approximate && std::is_same_v<Op, Sqrt>;
+  if (isDoubleRoot || ((inst.flags & Ftz) ? !mayFtz : needsFtz))
+    return d.fail("unsupported modifiers of " + quote(d.ast().opcode) +
+                  " with type '." + typeName(type) + "'");
   Execute execute = nullptr;
   if (inst.type == Type::F32)
     execute = floatUnary<Op>;

@@ -113,7 +113,10 @@ Step shift(Context &context, const Inst &inst) {
 
 template <bool left>
 bool decodeShift(Decoder &d, Inst &inst) {
-  if (!d.needType(inst.type))
+  bool isTyped = !left && !d.atEnd() && !isBits(parseType(d.peek()));
+  if (isTyped ? !d.needType(inst.type, {Type::U16, Type::S16, Type::U32,
+                                        Type::S32, Type::U64, Type::S64})
+              : !d.needType(inst.type, {Type::B16, Type::B32, Type::B64}))
     return false;
   Execute execute = nullptr;
   switch (inst.type) {
@@ -296,7 +299,8 @@ bool decodeBfe(Decoder &d, Inst &inst) {
                  : inst.type == Type::U64 ? bfe<uint64_t>
                                           : bfe<int64_t>;
   return d.destination(inst.type) && d.source(inst.type) &&
-         d.source(Type::U32) && d.source(Type::U32);
+         d.source(Type::U32) && d.checkImmediate(2, 0, 255) &&
+         d.source(Type::U32) && d.checkImmediate(3, 0, 255);
 }
 
 template <typename T>
@@ -326,7 +330,9 @@ bool decodeBfi(Decoder &d, Inst &inst) {
     return false;
   inst.execute = inst.type == Type::B64 ? bfi<uint64_t> : bfi<uint32_t>;
   return d.destination(inst.type) && d.source(inst.type) &&
-         d.source(inst.type) && d.source(Type::U32) && d.source(Type::U32);
+         d.source(inst.type) && d.source(Type::U32) &&
+         d.checkImmediate(3, 0, 255) && d.source(Type::U32) &&
+         d.checkImmediate(4, 0, 255);
 }
 
 // Byte permutation and three-input logic.

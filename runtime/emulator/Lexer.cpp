@@ -43,7 +43,10 @@ void Lexer::skipBlank() {
       position_ = std::min(text_.find('\n', position_), text_.size());
     } else if (text_.substr(position_, 2) == "/*") {
       size_t end = text_.find("*/", position_ + 2);
-      size_t stop = end == std::string_view::npos ? text_.size() : end + 2;
+      // One that is never closed is no token.
+      if (end == std::string_view::npos)
+        return;
+      size_t stop = end + 2;
       for (; position_ < stop; ++position_)
         line_ += text_[position_] == '\n';
     } else {
@@ -106,14 +109,16 @@ Token Lexer::number() {
   if (real) {
     while (isDigit(peek(0)) || peek(0) == '.')
       ++position_;
+    bool bad = false;
     if (peek(0) == 'e' || peek(0) == 'E') {
       ++position_;
       if (peek(0) == '+' || peek(0) == '-')
         ++position_;
+      bad = !isDigit(peek(0));
       while (isDigit(peek(0)))
         ++position_;
     }
-    Token token = make(Token::Real, begin);
+    Token token = make(bad ? Token::Invalid : Token::Real, begin);
     // Not strtod, which takes the process's locale for its own.
     const char *last = token.text.data() + token.text.size();
     auto [end, code] = std::from_chars(token.text.data(), last, token.real);
@@ -137,12 +142,17 @@ Token Lexer::next() {
   if (position_ >= text_.size())
     return make(Token::End, begin);
   char c = text_[position_];
+  if (text_.substr(position_, 2) == "/*") {
+    position_ = text_.size();
+    return make(Token::Invalid, begin);
+  }
   if (isDigit(c))
     return number();
   if (isNameStart(c)) {
     while (position_ < text_.size() && isName(text_[position_]))
       ++position_;
-    return make(Token::Identifier, begin);
+    bool bad = c == '%' && position_ == begin + 1;
+    return make(bad ? Token::Invalid : Token::Identifier, begin);
   }
   if (c == '.' && position_ + 1 < text_.size() &&
       isName(text_[position_ + 1])) {

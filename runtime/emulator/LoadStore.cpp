@@ -15,7 +15,9 @@ using namespace attn::runtime::emulator;
 
 namespace {
 
-/// Inst::immediate is the Ordering, count the vector's size.
+/// Inst::immediate is the Ordering, count the vector's size; the flags are for
+/// decoding only.
+enum : uint32_t { IsVolatile = 1, IsWeak = 2 };
 
 uint64_t loadBytes(const uint8_t *from, unsigned bytes) {
   uint64_t value = 0;
@@ -68,7 +70,8 @@ Step load(Context &context, const Inst &inst) {
         context.destination(target)[lane] = static_cast<uint32_t>(value);
     }
     if (ordering != Ordering::Weak)
-      observe(context, syncKey(context, inst.space, addresses[lane]), ordering);
+      observe(context, lane, syncKey(context, inst.space, addresses[lane]),
+              ordering);
   }
   return Step::Next;
 }
@@ -106,28 +109,31 @@ Step store(Context &context, const Inst &inst) {
       std::memcpy(to + e * bytes, &value, bytes);
     }
     if (ordering != Ordering::Weak)
-      publish(context, syncKey(context, inst.space, addresses[lane]), ordering);
+      publish(context, lane, syncKey(context, inst.space, addresses[lane]),
+              ordering);
   }
   return Step::Next;
 }
 
-void takeScope(Decoder &d) { d.takeOneOf({"cta", "cluster", "gpu", "sys"}); }
-
+/// .relaxed, .acquire and .release need a scope, others have none.
 bool takeOrdering(Decoder &d, Inst &inst, bool isLoad) {
   Ordering ordering = Ordering::Weak;
+  bool needsScope = false;
   if (d.take("volatile")) {
     ordering = Ordering::Relaxed;
+    inst.flags |= IsVolatile;
+  } else if (d.take("weak")) {
+    inst.flags |= IsWeak;
   } else if (d.take("relaxed")) {
     ordering = Ordering::Relaxed;
-    takeScope(d);
+    needsScope = true;
   } else if (d.take(isLoad ? "acquire" : "release")) {
     ordering = isLoad ? Ordering::Acquire : Ordering::Release;
-    takeScope(d);
-  } else {
-    d.take("weak");
+    needsScope = true;
   }
   inst.immediate = static_cast<int64_t>(ordering);
-  return true;
+  return !needsScope || d.takeOneOf({"cta", "cluster", "gpu", "sys"}) >= 0 ||
+         d.fail("expected a scope in " + quote(d.ast().opcode));
 }
 
 bool takeSpace(Decoder &d, Inst &inst) {
@@ -142,14 +148,52 @@ bool takeSpace(Decoder &d, Inst &inst) {
   return true;
 }
 
-/// Cache hints change no value.
-void takeCacheHints(Decoder &d) {
-  d.take("nc");
-  d.takeOneOf({"ca", "cg", "cs", "lu", "cv", "wb", "wt"});
-  d.takeOneOf({"L1::evict_normal", "L1::evict_unchanged", "L1::evict_first",
-               "L1::evict_last", "L1::no_allocate"});
-  d.takeOneOf({"L2::evict_normal", "L2::evict_first", "L2::evict_last"});
-  d.takeOneOf({"L2::64B", "L2::128B", "L2::256B"});
+/// Cache hints change no value; which go together is a rule of the assembler.
+struct CacheHints {
+  bool nonCoherent = false, operation = false, first = false, second = false,
+       prefetch = false, policy = false;
+};
+
+bool checkHints(Decoder &d, const Inst &inst, const CacheHints &hints) {
+  bool isGlobal = inst.space == ptx::Space::Global;
+  bool mayBeGlobal = isGlobal || inst.space == ptx::Space::None;
+  bool isStrong = Ordering(inst.immediate) != Ordering::Weak;
+  bool isOrdered = isStrong || (inst.flags & IsWeak);
+  const char *problem = nullptr;
+  if (hints.nonCoherent && (!isGlobal || isOrdered))
+    problem = "'.nc' is for weak accesses to '.global'";
+  else if (hints.operation && isStrong)
+    problem = "a cache operation is for weak accesses";
+  else if (hints.operation && (hints.first || hints.second))
+    problem = "a cache operation and an eviction priority exclude each other";
+  else if ((hints.first || hints.second || hints.policy) &&
+           (inst.flags & IsVolatile))
+    problem = "an eviction priority is not for '.volatile'";
+  else if ((hints.first || hints.second || hints.prefetch || hints.policy) &&
+           !mayBeGlobal)
+    problem = "a cache hint is for '.global'";
+  return !problem ||
+         d.fail(std::string(problem) + " in " + quote(d.ast().opcode));
+}
+
+bool takeCacheHints(Decoder &d, Inst &inst, bool isLoad, CacheHints &hints) {
+  hints.nonCoherent = isLoad && d.take("nc");
+  // Not all of them go without coherence.
+  if (!isLoad)
+    hints.operation = d.takeOneOf({"wb", "cg", "cs", "wt"}) >= 0;
+  else if (hints.nonCoherent)
+    hints.operation = d.takeOneOf({"ca", "cg", "cs"}) >= 0;
+  else
+    hints.operation = d.takeOneOf({"ca", "cg", "cs", "lu", "cv"}) >= 0;
+  hints.first =
+      d.takeOneOf({"L1::evict_normal", "L1::evict_unchanged", "L1::evict_first",
+                   "L1::evict_last", "L1::no_allocate"}) >= 0;
+  hints.second = d.takeOneOf({"L2::evict_normal", "L2::evict_first",
+                              "L2::evict_last"}) >= 0;
+  hints.policy = d.take("L2::cache_hint");
+  hints.prefetch =
+      isLoad && d.takeOneOf({"L2::64B", "L2::128B", "L2::256B"}) >= 0;
+  return checkHints(d, inst, hints);
 }
 
 bool takeVector(Decoder &d, Inst &inst) {
@@ -158,40 +202,72 @@ bool takeVector(Decoder &d, Inst &inst) {
   if (!d.needType(inst.type))
     return false;
   unsigned bytes = typeBytes(inst.type) * inst.count;
-  if (!typeBytes(inst.type) || inst.type == Type::B128 || bytes > 32)
+  // Of floats only those that have registers; more than 16 bytes came with
+  // another version.
+  bool isPlain =
+      !isFloat(inst.type) || inst.type == Type::F32 || inst.type == Type::F64;
+  if (!typeBytes(inst.type) || inst.type == Type::B128 || bytes > 16 ||
+      !isPlain)
     return d.fail("unsupported type of '" + std::string(d.ast().opcode) + "'");
   return true;
 }
 
-/// `L2::cache_hint` takes one more operand, a policy.
-bool takeHintOperand(Decoder &d, bool hint) { return !hint || d.skipOperand(); }
-
 bool decodeLd(Decoder &d, Inst &inst) {
-  takeOrdering(d, inst, true);
-  takeSpace(d, inst);
-  takeCacheHints(d);
-  bool hint = d.take("L2::cache_hint");
-  if (!takeVector(d, inst))
+  CacheHints hints;
+  if (!takeOrdering(d, inst, true) || !takeSpace(d, inst) ||
+      !takeCacheHints(d, inst, true, hints) || !takeVector(d, inst))
     return false;
+  bool isReadOnly =
+      inst.space == ptx::Space::Const || inst.space == ptx::Space::Param;
+  bool isOwn = isReadOnly || inst.space == ptx::Space::Local;
+  if (isOwn && Ordering(inst.immediate) != Ordering::Weak)
+    return d.fail("a strong access is for '.global' or '.shared' in 'ld'");
+  if (hints.second && typeBytes(inst.type) * inst.count < 32)
+    return d.fail("unexpected L2 eviction priority in 'ld'");
   inst.execute = load;
   return d.destinations(inst.type, inst.count, true) && d.address() &&
-         takeHintOperand(d, hint);
+         (!hints.policy || d.policy());
+}
+
+bool decodeLdu(Decoder &d, Inst &inst) {
+  if (d.take("global"))
+    inst.space = ptx::Space::Global;
+  inst.immediate = static_cast<int64_t>(Ordering::Weak);
+  inst.execute = load;
+  return takeVector(d, inst) && d.destinations(inst.type, inst.count, true) &&
+         d.address();
 }
 
 bool decodeSt(Decoder &d, Inst &inst) {
-  takeOrdering(d, inst, false);
-  takeSpace(d, inst);
-  takeCacheHints(d);
-  bool hint = d.take("L2::cache_hint");
-  if (!takeVector(d, inst))
+  CacheHints hints;
+  if (!takeOrdering(d, inst, false) || !takeSpace(d, inst) ||
+      !takeCacheHints(d, inst, false, hints) || !takeVector(d, inst))
     return false;
+  if (inst.space == ptx::Space::Const || inst.space == ptx::Space::Param)
+    return d.fail("'st' writes to no '.const' or '.param'");
+  if (inst.space == ptx::Space::Local &&
+      Ordering(inst.immediate) != Ordering::Weak)
+    return d.fail("a strong access is for '.global' or '.shared' in 'st'");
+  if (hints.second && typeBytes(inst.type) * inst.count < 32)
+    return d.fail("unexpected L2 eviction priority in 'st'");
   inst.execute = store;
   return d.address() && d.sources(inst.type, inst.count, true) &&
-         takeHintOperand(d, hint);
+         (!hints.policy || d.policy());
 }
 
 bool decodePrefetch(Decoder &d, Inst &inst) {
-  d.takeOneOf({"global", "local", "param", "const"});
+  int space = d.takeOneOf({"global", "local", "param", "const"});
+  if (space == 0)
+    inst.space = ptx::Space::Global;
+  else if (space == 1)
+    inst.space = ptx::Space::Local;
+  else if (space == 2)
+    inst.space = ptx::Space::Param;
+  else if (space == 3)
+    inst.space = ptx::Space::Const;
+  bool isMap = d.peek() == "tensormap";
+  if (space >= 0 && isMap != (space >= 2))
+    return d.fail("unexpected state space in 'prefetch'");
   if (d.takeOneOf({"L1", "L2", "tensormap"}) < 0)
     return d.fail("expected .L1, .L2 or .tensormap in 'prefetch'");
   inst.execute = [](Context &, const Inst &) { return Step::Next; };
@@ -214,7 +290,7 @@ bool decodeCreatepolicy(Decoder &d, Inst &inst) {
                   "' of 'createpolicy'");
   d.takeOneOf({"L2::evict_first", "L2::evict_unchanged"});
   inst.execute = createpolicy;
-  return d.need("b64") && d.destination(Type::B64) &&
+  return d.need("b64") && d.destination(Type::U64) &&
          (!d.remaining() || d.source(Type::F32));
 }
 
@@ -264,6 +340,13 @@ bool decodeCvta(Decoder &d, Inst &inst) {
     return d.fail("expected a state space in 'cvta'");
   if (!d.needType(inst.type, {Type::U64, Type::U32}))
     return false;
+  const ptx::Operand *source =
+      d.ast().operands.size() > 1 ? &d.ast().operands[1] : nullptr;
+  if (inst.immediate && source && !d.isRegister(*source))
+    return d.fail("expected a register as the source of 'cvta.to'");
+  if (!inst.immediate && source && !d.isRegister(*source) &&
+      !d.isVariableOf(*source, inst.space))
+    return d.fail("expected a variable of that space in 'cvta'");
   inst.execute = cvta;
   return d.destination(inst.type) && d.source(inst.type);
 }
@@ -281,13 +364,15 @@ Step isspacep(Context &context, const Inst &inst) {
 
 bool decodeIsspacep(Decoder &d, Inst &inst) {
   takeSpace(d, inst);
+  if (inst.space == ptx::Space::None)
+    return d.fail("expected a state space in 'isspacep'");
   inst.execute = isspacep;
   return d.predicateDestination() && d.source(Type::U64);
 }
 
 constexpr Opcode table[] = {
     {"ld", InstClass::LoadStore, decodeLd},
-    {"ldu", InstClass::LoadStore, decodeLd},
+    {"ldu", InstClass::LoadStore, decodeLdu},
     {"st", InstClass::LoadStore, decodeSt},
     {"prefetch", InstClass::LoadStore, decodePrefetch},
     {"createpolicy", InstClass::Other, decodeCreatepolicy},

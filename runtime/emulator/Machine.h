@@ -33,9 +33,6 @@ namespace attn::runtime::emulator {
 struct Block;
 struct Launch;
 
-/// Clocks of the agents of several blocks.
-using BlockClocks = std::map<uint32_t, Clock>;
-
 constexpr uint32_t warpLanes = 32;
 constexpr uint32_t warpgroupWarps = 4;
 constexpr uint32_t namedBarriers = 16;
@@ -83,6 +80,27 @@ struct InFlight {
   bool isAccumulator = false;
 };
 
+/// What some lanes of a warp know: no less than all do.
+struct LaneKnowledge {
+  uint32_t lanes = 0;
+  Knowledge known;
+  BlockKnowledge foreign;
+};
+
+/// What some lanes read that others had published.
+struct Observed {
+  uint32_t lanes = 0;
+  BlockKnowledge known;
+};
+
+/// What the last fence of each lane covers: what they knew of others, and how
+/// far each lane itself was.
+struct MemoryFence {
+  uint32_t lanes = 0;
+  uint32_t epochs[warpLanes] = {};
+  BlockKnowledge known;
+};
+
 struct Warp {
   Block *block = nullptr;
   uint32_t index = 0;
@@ -113,15 +131,14 @@ struct Warp {
 
   // cp.async: the epoch of the copies that no commit covers yet, the epochs of
   // the groups that were committed but not waited for, the lanes that issued
-  // copies, the last epoch that has some, and up to which all lanes know that
-  // they are over.
+  // copies, the last epoch that has some, and up to which each lane waited for
+  // its own.
   uint32_t copyEpoch = 1;
   std::vector<uint32_t> copyGroups;
   uint32_t copyLanes = 0;
   uint32_t copyIssued = 0;
   uint32_t copyLine = 0;
-  uint32_t copyJoined = 0;
-  std::vector<CopyPiece> copyPieces;
+  uint32_t copyWaited = 0;
 
   // Bulk groups: the number of the open one, the last that has copies and the
   // last waited for.
@@ -131,16 +148,19 @@ struct Warp {
   /// The lanes that issued bulk stores.
   uint32_t bulkLanes = 0;
 
-  // Races.
+  // Races; see Sync.h. The number of the current epoch, what all lanes know
+  // (of the warp itself, what they did before they last synchronised), and
+  // what some know beyond that.
+  uint32_t epoch = 1;
   Knowledge known;
-  uint32_t laneEpoch = 0;
+  BlockKnowledge foreign;
+  std::vector<LaneKnowledge> parts;
   /// The last accessLane() found another lane's write of the same instruction.
   bool overlapsOwn = false;
   RaceCache raceCache;
-  BlockClocks foreign;
-  /// What the next fence takes over, and what the last one saw; see Sync.h.
-  BlockClocks acquired;
-  BlockClocks fencedClocks;
+  /// What relaxed reads saw, by address, which the next fence takes over.
+  std::map<uint64_t, Observed> observed;
+  MemoryFence fence;
 
   /// The lines of the latest synchronising instructions, for messages.
   uint32_t recentSync[4] = {0, 0, 0, 0};
@@ -161,7 +181,7 @@ struct Mbarrier {
   uint32_t lastCopyLine = 0;
   Knowledge collecting;
   Knowledge released;
-  /// Whose initialisation must be visible to the async proxy.
+  /// Must be visible to whoever uses it, and to the async proxy.
   Access init;
 };
 
@@ -215,6 +235,8 @@ struct Block {
   std::vector<uint8_t> sharedWritten;
   std::vector<uint32_t> sharedRaces;
   RaceTable raceTable;
+  /// What the cp.async of each warp wrote lately.
+  std::vector<std::vector<CopyPiece>> copyPieces;
 
   std::map<uint32_t, Mbarrier> mbarriers;
   uint32_t nextAgent = 0;
@@ -297,7 +319,7 @@ struct Launch {
   uint64_t polls = 0;
   std::string fault;
   /// Synchronisation through global memory, by address.
-  std::unordered_map<uint64_t, BlockClocks> releases;
+  std::unordered_map<uint64_t, BlockKnowledge> releases;
 
   void noteProgress() {
     lastProgress = instructions;

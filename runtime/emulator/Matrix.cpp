@@ -63,7 +63,7 @@ bool prepareRows(Context &context, const Inst &inst, const Operand &operand,
     return true;
   Warp &warp = context.warp;
   SharedAccess access{static_cast<uint16_t>(warp.index),
-                      warp.known.seen[warp.index],
+                      warp.epoch,
                       static_cast<uint8_t>(isStore ? Access::Write : 0),
                       &warp.known,
                       isStore ? "stmatrix" : "ldmatrix",
@@ -134,8 +134,10 @@ bool decodeMatrixAccess(Decoder &d, Inst &inst, bool isStore) {
   if (!d.need("b16"))
     return false;
   inst.execute = isStore ? stmatrix : ldmatrix;
-  return isStore ? d.address() && d.sources(Type::B32, inst.count)
-                 : d.destinations(Type::B32, inst.count) && d.address();
+  return isStore
+             ? d.address() && d.needVector() && d.sources(Type::B32, inst.count)
+             : d.needVector() && d.destinations(Type::B32, inst.count) &&
+                   d.address();
 }
 
 bool decodeLdmatrix(Decoder &d, Inst &inst) {
@@ -276,10 +278,12 @@ bool decodeMma(Decoder &d, Inst &inst) {
   if (!wide && inst.type == Type::BF16)
     return d.fail("expected .f32 accumulators of a .bf16 'mma'");
   inst.execute = mma;
-  Type type = wide ? Type::F32 : Type::B32;
+  Type type = wide ? Type::F32 : Type::F16x2;
+  Type packed = inst.type == Type::F16 ? Type::F16x2 : Type::BF16x2;
   unsigned count = wide ? 4 : 2;
-  return d.destinations(type, count) && d.sources(Type::B32, inst.count / 4) &&
-         d.sources(Type::B32, inst.count / 8) && d.sources(type, count);
+  return d.destinations(type, count) && d.sources(packed, inst.count / 4) &&
+         d.needVector() && d.sources(packed, inst.count / 8) &&
+         d.sources(type, count);
 }
 
 /// movmatrix transposes an 8x8 matrix among the lanes.
@@ -304,6 +308,7 @@ bool decodeMovmatrix(Decoder &d, Inst &inst) {
   inst.execute = movmatrix;
   return d.need("sync") && d.need("aligned") && d.need("m8n8") &&
          d.need("trans") && d.need("b16") && d.destination(Type::B32) &&
+         d.peekOperand() && d.peekOperand()->kind == ptx::Operand::Name &&
          d.source(Type::B32);
 }
 

@@ -14,6 +14,7 @@
 #include "runtime/emulator/Check.h"
 #include "runtime/emulator/Executor.h"
 #include "runtime/emulator/Lanes.h"
+#include "runtime/emulator/Sync.h"
 
 using namespace attn::runtime;
 using namespace attn::runtime::emulator;
@@ -30,13 +31,26 @@ static std::string describe(uint64_t address, const Mbarrier &barrier) {
 
 /// The 8 bytes of a barrier must be free of other threads' accesses when it
 /// is made.
-static bool checkInit(Context &context, const Inst &inst, uint64_t address) {
+static bool checkInit(Context &context, const Inst &inst, unsigned lane,
+                      uint64_t address) {
   if (!context.checks())
     return true;
-  SharedAccess access{static_cast<uint16_t>(context.warp.index),
-                      context.warp.known.seen[context.warp.index],
-                      Access::Write, &context.warp.known, "mbarrier.init"};
+  const Warp &warp = context.warp;
+  SharedAccess access{static_cast<uint16_t>(warp.index),
+                      warp.epoch,
+                      Access::Write,
+                      &knowledgeOf(warp, lane),
+                      "mbarrier.init",
+                      static_cast<uint8_t>(lane)};
   return SharedChecker(context, inst, access).apply(address, 8);
+}
+
+/// Whether a lane may use what `init` initialised.
+static bool isInitKnown(const Warp &warp, int lane, const Access &init) {
+  uint32_t own = static_cast<uint32_t>(lane);
+  return (init.agent == warp.index && init.lane == own) ||
+         knowledgeOf(warp, own).seen.covers(init.agent, 1u << init.lane,
+                                            init.epoch);
 }
 
 Mbarrier *attn::runtime::emulator::findMbarrier(Context &context,
@@ -50,8 +64,7 @@ Mbarrier *attn::runtime::emulator::findMbarrier(Context &context,
     return nullptr;
   }
   Mbarrier &barrier = it->second;
-  if (!context.checks() ||
-      barrier.init.epoch <= context.warp.known.seen[barrier.init.agent])
+  if (!context.checks() || isInitKnown(context.warp, lane, barrier.init))
     return &barrier;
   context.fault(inst, lane,
                 "data race: this use of " + describe(address, barrier) +
@@ -67,7 +80,9 @@ Mbarrier *attn::runtime::emulator::findMbarrierForCopy(Context &context,
   Mbarrier *barrier = findMbarrier(context, inst, lane, address);
   if (!barrier || !context.checks())
     return barrier;
-  if (barrier->init.epoch <= context.warp.known.initFenced[barrier->init.agent])
+  const Access &init = barrier->init;
+  if (knowledgeOf(context.warp, static_cast<uint32_t>(lane))
+          .initFenced.covers(init.agent, 1u << init.lane, init.epoch))
     return barrier;
   context.fault(inst, lane,
                 describe(address, *barrier) +
@@ -90,6 +105,17 @@ static void completePhase(Block &block, uint32_t address, Mbarrier &barrier) {
   }
   for (uint64_t parity = 0; parity < 2; ++parity)
     block.wakeWaiters(Wait::Mbarrier, parity << 32 | address);
+}
+
+void Publisher::add(Mbarrier &barrier, unsigned lane) {
+  bool again =
+      warp_.parts.empty() && last_ == &barrier && phase_ == barrier.phase;
+  if (again)
+    publishOwn(warp_, lane, barrier.collecting);
+  else
+    publishLane(warp_, lane, barrier.collecting);
+  last_ = &barrier;
+  phase_ = barrier.phase;
 }
 
 bool attn::runtime::emulator::completeBytes(Context &context, const Inst &inst,
@@ -136,7 +162,7 @@ bool attn::runtime::emulator::completeBytes(Context &context, const Inst &inst,
 
 bool attn::runtime::emulator::arrive(Context &context, const Inst &inst,
                                      int lane, uint32_t address, uint32_t count,
-                                     int64_t expected, const Knowledge *known) {
+                                     int64_t expected) {
   auto it = context.block.mbarriers.find(address);
   if (it == context.block.mbarriers.end()) {
     context.fault(inst, lane, "no mbarrier at shared address " + hex(address));
@@ -159,8 +185,6 @@ bool attn::runtime::emulator::arrive(Context &context, const Inst &inst,
     return false;
   }
   barrier.pending -= count;
-  if (context.checks() && known)
-    barrier.collecting.join(*known);
   if (context.checks() && !barrier.pending && barrier.transactions < 0) {
     context.fault(inst, lane,
                   "expect_tx does not match the bytes that arrive: " +
@@ -226,7 +250,7 @@ Step init(Context &context, const Inst &inst) {
       return context.fault(inst, static_cast<int>(lane),
                            describe(address, block.mbarriers[key]) +
                                " is initialised again without mbarrier.inval");
-    if (!checkInit(context, inst, address))
+    if (!checkInit(context, inst, lane, address))
       return Step::Fault;
     // Each initialisation is an agent of its own, and their numbers are short.
     if (block.nextAgent > UINT16_MAX)
@@ -239,7 +263,8 @@ Step init(Context &context, const Inst &inst) {
     barrier.initLine = inst.line;
     barrier.agent = block.nextAgent++;
     barrier.init.agent = static_cast<uint16_t>(context.warp.index);
-    barrier.init.epoch = context.warp.known.seen[context.warp.index];
+    barrier.init.epoch = context.warp.epoch;
+    barrier.init.lane = static_cast<uint8_t>(lane);
   }
   context.noteSync(inst);
   return Step::Next;
@@ -271,6 +296,7 @@ Step arriveLanes(Context &context, const Inst &inst) {
   context.addresses(inst.operands[1], addresses);
   context.noteSync(inst);
   context.launch.noteProgress();
+  Publisher publisher(context.warp);
   for (uint32_t rest = context.mask; rest; rest &= rest - 1) {
     unsigned lane = firstLane(rest);
     int laneNumber = static_cast<int>(lane);
@@ -295,19 +321,18 @@ Step arriveLanes(Context &context, const Inst &inst) {
                                  ", which expects no arrivals");
       --barrier->count;
     }
-    const Knowledge *known =
-        inst.flags & Relaxed ? nullptr : &context.warp.known;
+    if (context.checks() && !(inst.flags & (Relaxed | NoArrive)))
+      publisher.add(*barrier, lane);
     bool good = true;
     if (inst.flags & CompleteTx)
       good = completeBytes(context, inst, key, barrier->phase, value);
     else if (inst.flags & NoArrive)
-      good = arrive(context, inst, laneNumber, key, 0, value, nullptr);
+      good = arrive(context, inst, laneNumber, key, 0, value);
     else if (inst.flags & ExpectTx)
-      good =
-          arrive(context, inst, laneNumber, key, 1, value, &context.warp.known);
+      good = arrive(context, inst, laneNumber, key, 1, value);
     else
       good = arrive(context, inst, laneNumber, key,
-                    static_cast<uint32_t>(value), 0, known);
+                    static_cast<uint32_t>(value), 0);
     if (!good)
       return Step::Fault;
   }
@@ -322,6 +347,21 @@ bool isOver(const Inst &inst, const Mbarrier &barrier, uint64_t value) {
   if (inst.flags & 1)
     return (barrier.phase & 1) != (value & 1);
   return barrier.phase > value;
+}
+
+/// The lanes whose wait is over learn what was published to their mbarrier.
+void learnPhases(Context &context, const Inst &inst, uint32_t lanes,
+                 const uint64_t (&addresses)[warpLanes]) {
+  while (lanes) {
+    uint64_t address = addresses[firstLane(lanes)];
+    uint32_t same = 0;
+    for (unsigned lane = 0; lane < warpLanes; ++lane)
+      same |= uint32_t(addresses[lane] == address) << lane;
+    same &= lanes;
+    lanes &= ~same;
+    uint32_t key = static_cast<uint32_t>(sharedAddress(address, inst.space));
+    learn(context.warp, same, context.block.mbarriers[key].released);
+  }
 }
 
 /// Operands: predicate, address, state or parity, hint.
@@ -341,13 +381,10 @@ Step wait(Context &context, const Inst &inst) {
       return Step::Fault;
     found = address;
     uint64_t value = valueAt(context, inst.operands[2], lane);
-    if (isOver(inst, *barrier, value)) {
+    if (isOver(inst, *barrier, value))
       over |= 1u << lane;
-      if (context.checks() && !(inst.flags & Relaxed))
-        context.warp.known.join(barrier->released);
-    } else {
+    else
       key = (value & 1) << 32 | address;
-    }
   }
   // try_wait may suspend: sleeping until the phase changes is one of the
   // behaviours that it allows, and the one that shows deadlocks.
@@ -360,60 +397,71 @@ Step wait(Context &context, const Inst &inst) {
   context.fragment->polls = !over;
   if (!over)
     ++context.launch.polls;
-  if (over) {
+  if (over)
     context.noteSync(inst);
-    if (context.checks() && !(inst.flags & Relaxed))
-      joinLanes(context.warp);
-  }
+  if (over && context.checks() && !(inst.flags & Relaxed))
+    learnPhases(context, inst, over, addresses);
   return Step::Next;
 }
 
 // Decoding.
 
-/// True for .relaxed, which orders nothing.
-bool takeSemantics(Decoder &d) {
-  int semantics = d.takeOneOf({"release", "acquire", "relaxed"});
-  d.takeOneOf({"cta", "cluster"});
-  return semantics == 2;
+/// One of two orders and a scope, or neither. Adds Relaxed, which orders
+/// nothing.
+bool takeSemantics(Decoder &d, Inst &inst, const char *order) {
+  bool isRelaxed = d.take("relaxed");
+  bool hasOrder = isRelaxed || (order && d.take(order));
+  bool hasScope = d.takeOneOf({"cta", "cluster"}) >= 0;
+  if (isRelaxed)
+    inst.flags |= Relaxed;
+  return hasOrder == hasScope ||
+         d.fail("expected both an order and a scope, or none, in 'mbarrier'");
 }
 
-void takeShared(Decoder &d, Inst &inst) {
-  if (d.takeOneOf({"shared", "shared::cta", "shared::cluster"}) >= 0)
+/// True for the shared memory of a cluster.
+bool takeShared(Decoder &d, Inst &inst, bool mayBeCluster) {
+  int space = d.takeOneOf({"shared", "shared::cta"});
+  bool isCluster = mayBeCluster && space < 0 && d.take("shared::cluster");
+  if (space >= 0 || isCluster)
     inst.space = ptx::Space::Shared;
+  return isCluster;
 }
 
-/// The state that an arrive returns: a 64-bit register, `_`, or nothing.
-bool takeState(Decoder &d, Inst &inst) {
+/// The state that an arrive returns, a 64-bit register or `_`; an mbarrier of
+/// the cluster returns none.
+bool takeState(Decoder &d, bool isCluster) {
   const ptx::Operand *operand = d.peekOperand();
-  if (operand && operand->kind != ptx::Operand::Address)
-    return d.destination(Type::B64);
-  inst.operands.emplace_back();
-  return true;
+  bool isSink =
+      operand && operand->kind == ptx::Operand::Name && operand->name == "_";
+  if (isCluster && !isSink)
+    return d.fail("expected '_' as the state of an mbarrier in "
+                  "'.shared::cluster'");
+  return d.destination(Type::U64);
 }
 
 bool decodeArrive(Decoder &d, Inst &inst, uint32_t flags) {
   if (d.take("expect_tx"))
     flags |= ExpectTx;
-  d.take("noComplete");
-  if (takeSemantics(d))
-    flags |= Relaxed;
-  takeShared(d, inst);
-  if (!d.need("b64"))
-    return false;
+  bool noComplete = !(flags & ExpectTx) && d.take("noComplete");
   inst.flags |= flags;
+  if (!takeSemantics(d, inst, "release"))
+    return false;
+  bool isCluster = takeShared(d, inst, true);
   inst.execute = arriveLanes;
-  if (!takeState(d, inst) || !d.address())
+  if (!d.need("b64") || !takeState(d, isCluster) || !d.address())
     return false;
   if (flags & ExpectTx)
     return d.source(Type::U32);
-  return !d.remaining() || d.source(Type::U32);
+  if (!d.remaining())
+    return !noComplete || d.fail("expected a count of '.noComplete'");
+  return d.source(Type::U32) && d.checkImmediate(2, 1, maxCount);
 }
 
 bool decodeTransactions(Decoder &d, Inst &inst, uint32_t flags) {
-  if (takeSemantics(d))
-    flags |= Relaxed;
-  takeShared(d, inst);
   inst.flags |= flags;
+  if (!takeSemantics(d, inst, nullptr))
+    return false;
+  takeShared(d, inst, true);
   inst.execute = arriveLanes;
   if (!d.need("b64"))
     return false;
@@ -426,15 +474,16 @@ bool decodeWait(Decoder &d, Inst &inst, bool suspends) {
   if (suspends && !d.needTarget(90))
     return false;
   bool parity = d.take("parity");
-  if (takeSemantics(d))
-    inst.flags |= Relaxed;
-  takeShared(d, inst);
+  if (!takeSemantics(d, inst, "acquire"))
+    return false;
+  takeShared(d, inst, false);
   if (!d.need("b64"))
     return false;
   inst.flags |= parity;
   inst.execute = wait;
   if (!d.predicateDestination() || !d.address() ||
-      !d.source(parity ? Type::U32 : Type::B64))
+      !d.source(parity ? Type::U32 : Type::U64) ||
+      (parity && !d.checkImmediate(2, 0, 1)))
     return false;
   return !suspends || !d.remaining() || d.source(Type::U32);
 }
@@ -443,12 +492,12 @@ bool decodeMbarrier(Decoder &d, Inst &inst) {
   if (!d.needTarget(80))
     return false;
   if (d.take("init")) {
-    takeShared(d, inst);
+    takeShared(d, inst, false);
     inst.execute = init;
     return d.need("b64") && d.address() && d.source(Type::U32);
   }
   if (d.take("inval")) {
-    takeShared(d, inst);
+    takeShared(d, inst, false);
     inst.execute = invalidate;
     return d.need("b64") && d.address();
   }

@@ -88,6 +88,8 @@ bool decodeVectorMove(Decoder &d, Inst &inst, bool packs) {
   unsigned bits = elements ? 8 * typeBytes(inst.type) / elements : 0;
   if ((elements != 2 && elements != 4) || (bits != 16 && bits != 32))
     return d.fail("unsupported vector in 'mov'");
+  if (!isBits(inst.type))
+    return d.fail("expected a type of bits in a 'mov' of a vector");
   inst.count = static_cast<uint8_t>(elements);
   inst.immediate = bits;
   inst.execute = packs ? pack : unpack;
@@ -113,7 +115,9 @@ Step readClock(Context &context, const Inst &inst) {
 }
 
 bool decodeMov(Decoder &d, Inst &inst) {
-  if (!d.needType(inst.type))
+  if (!d.needType(inst.type, {Type::Pred, Type::B16, Type::U16, Type::S16,
+                              Type::B32, Type::U32, Type::S32, Type::F32,
+                              Type::B64, Type::U64, Type::S64, Type::F64}))
     return false;
   const std::vector<ptx::Operand> &operands = d.ast().operands;
   if (operands.size() == 2 && isVector(&operands[1]))
@@ -124,6 +128,9 @@ bool decodeMov(Decoder &d, Inst &inst) {
     std::string_view name = operands[1].name;
     if (name == "%clock" || name == "%clock64" || name == "%globaltimer" ||
         name == "%clock_hi") {
+      bool isWide = name == "%clock64" || name == "%globaltimer";
+      if (typeBytes(inst.type) != (isWide ? 8 : 4) || isFloat(inst.type))
+        return d.fail("unsupported type of a read of " + quote(name));
       inst.execute = readClock;
       // The name is no register: give the source something to resolve.
       return d.destination(inst.type) && d.skipOperand();
@@ -161,8 +168,10 @@ Step select(Context &context, const Inst &inst) {
 }
 
 bool decodeSelp(Decoder &d, Inst &inst) {
-  if (!d.needType(inst.type) || inst.type == Type::Pred)
-    return d.fail("unsupported type of 'selp'");
+  if (!d.needType(inst.type, {Type::B16, Type::U16, Type::S16, Type::B32,
+                              Type::U32, Type::S32, Type::F32, Type::B64,
+                              Type::U64, Type::S64, Type::F64}))
+    return false;
   inst.execute =
       typeBytes(inst.type) == 8 ? select<uint64_t> : select<uint32_t>;
   return d.destination(inst.type) && d.source(inst.type) &&
@@ -188,7 +197,7 @@ enum Comparison : uint8_t {
   IsNan,
 };
 
-enum : uint32_t { Ftz = 1 };
+enum : uint32_t { Ftz = 1, UnsignedSpelling = 2 };
 
 template <typename T>
 bool compare(Comparison how, T a, T b) {
@@ -325,16 +334,21 @@ bool takeComparison(Decoder &d, Inst &inst) {
       return d.fail("unknown comparison '." + std::string(d.peek()) + "' of '" +
                     std::string(d.ast().opcode) + "'");
     how += Lt;
+    inst.flags |= UnsignedSpelling;
   }
   inst.immediate = how;
   return true;
 }
 
 bool checkComparison(Decoder &d, const Inst &inst) {
-  bool floatOnly = (inst.immediate & 15) >= Equ;
+  int64_t how = inst.immediate & 15;
+  bool floatOnly = how >= Equ;
   if (inst.type == Type::Pred || inst.type == Type::F16x2 ||
       inst.type == Type::BF16x2 || typeBytes(inst.type) < 2 ||
-      (floatOnly && !isFloat(inst.type)))
+      (floatOnly && !isFloat(inst.type)) || (isBits(inst.type) && how > Ne) ||
+      ((inst.flags & UnsignedSpelling) &&
+       (isFloat(inst.type) || isSigned(inst.type))) ||
+      ((inst.flags & Ftz) && inst.type != Type::F32))
     return d.fail("unsupported type '." + std::string(typeName(inst.type)) +
                   "' of '" + std::string(d.ast().opcode) + "'");
   return true;

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 using namespace attn::runtime;
 using namespace attn::runtime::emulator::ptx;
@@ -32,10 +33,10 @@ uint32_t elementBytes(std::string_view type) {
   static constexpr struct {
     const char *name;
     uint32_t bytes;
-  } table[] = {{"b8", 1},  {"u8", 1},   {"s8", 1},   {"b16", 2}, {"u16", 2},
-               {"s16", 2}, {"f16", 2},  {"bf16", 2}, {"b32", 4}, {"u32", 4},
-               {"s32", 4}, {"f32", 4},  {"b64", 8},  {"u64", 8}, {"s64", 8},
-               {"f64", 8}, {"b128", 16}};
+  } table[] = {{"b8", 1},  {"u8", 1},  {"s8", 1},  {"b16", 2},
+               {"u16", 2}, {"s16", 2}, {"f16", 2}, {"b32", 4},
+               {"u32", 4}, {"s32", 4}, {"f32", 4}, {"b64", 8},
+               {"u64", 8}, {"s64", 8}, {"f64", 8}, {"b128", 16}};
   for (const auto &entry : table)
     if (type == entry.name)
       return entry.bytes;
@@ -52,11 +53,11 @@ public:
   }
 
   Expected<Module> run() {
+    if (!header())
+      return Status::invalidArgument(error_);
     while (token_.kind != Token::End)
       if (!topLevel())
         return Status::invalidArgument(error_);
-    if (module_.target.empty())
-      return Status::invalidArgument("ptx: expected a .target directive");
     return std::move(module_);
   }
 
@@ -115,15 +116,14 @@ private:
     advance();
     return true;
   }
-  /// Skips to the end of a line; for `.file` and `.loc`.
-  void skipLine() {
-    uint32_t line = token_.line;
-    while (token_.kind != Token::End && token_.line == line)
-      advance();
-  }
 
-  bool topLevel();
+  bool header();
   bool version();
+  bool target();
+  bool topLevel();
+  bool file();
+  bool location();
+  bool declareOnce(std::string_view name, uint32_t line);
   bool skipSection();
   bool pragma();
   bool variable(Space space, bool isExtern, std::vector<Variable> &into,
@@ -148,22 +148,125 @@ private:
   Lexer lexer_;
   Token token_, ahead_, previous_;
   Module module_;
+  /// What the module's names are: true for a function.
+  std::map<std::string_view, bool> names_;
   std::string error_;
 };
 
+/// The versions of the language, times 10, and the targets with the first that
+/// has them: what ptxas 13.0 knows.
+constexpr uint32_t versions[] = {10, 11, 12, 13, 14, 15, 20, 21, 22, 23, 30,
+                                 31, 32, 40, 41, 42, 43, 50, 51, 60, 61, 62,
+                                 63, 64, 65, 70, 71, 72, 73, 74, 75, 76, 77,
+                                 78, 80, 81, 82, 83, 84, 85, 86, 87, 88, 90};
+constexpr struct {
+  const char *name;
+  uint32_t version;
+} targets[] = {
+    {"sm_50", 40},   {"sm_52", 41},   {"sm_53", 42},   {"sm_60", 50},
+    {"sm_61", 50},   {"sm_62", 50},   {"sm_70", 60},   {"sm_72", 61},
+    {"sm_75", 63},   {"sm_80", 70},   {"sm_86", 71},   {"sm_87", 74},
+    {"sm_88", 74},   {"sm_89", 78},   {"sm_90", 78},   {"sm_90a", 80},
+    {"sm_100", 86},  {"sm_100a", 86}, {"sm_100f", 88}, {"sm_103", 88},
+    {"sm_103a", 88}, {"sm_103f", 88}, {"sm_110", 90},  {"sm_110a", 90},
+    {"sm_110f", 90}, {"sm_120", 87},  {"sm_120a", 87}, {"sm_120f", 88},
+    {"sm_121", 88},  {"sm_121a", 88}, {"sm_121f", 88},
+};
+
+/// `.version 8.6`, then `.target sm_90a`, then perhaps `.address_size 64`.
+bool Parser::header() {
+  for (char c : *text_)
+    if (static_cast<unsigned char>(c) > 127)
+      return fail("expected nothing but ASCII");
+  if (!takeDotted("version"))
+    return expected("a .version directive");
+  if (!version())
+    return false;
+  if (!takeDotted("target"))
+    return expected("a .target directive");
+  if (!target())
+    return false;
+  uint64_t bits = 64;
+  if (takeDotted("address_size") && !needInteger(bits, 64, "an address size"))
+    return false;
+  return bits == 64 || fail("expected .address_size 64");
+}
+
 bool Parser::version() {
-  if (token_.kind == Token::Real && token_.real > 0 && token_.real < 100) {
-    module_.version = static_cast<uint32_t>(token_.real * 10 + 0.5);
-    advance();
+  bool isNumber = token_.kind == Token::Real && token_.text.size() == 3;
+  uint32_t value = isNumber ? static_cast<uint32_t>(token_.real * 10 + 0.5) : 0;
+  if (std::find(std::begin(versions), std::end(versions), value) ==
+      std::end(versions))
+    return expected("a version from 1.0 to 9.0, such as 8.6");
+  module_.version = value;
+  advance();
+  return true;
+}
+
+bool Parser::target() {
+  if (!needName(module_.target, "a target"))
+    return false;
+  for (const auto &entry : targets) {
+    if (module_.target != entry.name)
+      continue;
+    if (module_.version < entry.version)
+      return fail("expected a .version of at least " +
+                  std::to_string(entry.version / 10) + "." +
+                  std::to_string(entry.version % 10) + " for target '" +
+                  entry.name + "'");
+    std::string_view option;
+    while (take(','))
+      if (!needName(option, "a target option"))
+        return false;
+      else if (option != "texmode_independent" && option != "texmode_unified" &&
+               option != "map_f64_to_f32" && option != "debug")
+        return fail("unknown target option '" + std::string(option) + "'");
     return true;
   }
-  return expected("a version such as 8.6");
+  return fail("unknown target '" + std::string(module_.target) + "'");
+}
+
+/// `.file 1 "a.c"`, perhaps with a time stamp and a size.
+bool Parser::file() {
+  uint64_t ignored = 0;
+  if (!needInteger(ignored, UINT32_MAX, "a file index"))
+    return false;
+  if (token_.kind != Token::String)
+    return expected("a string");
+  advance();
+  for (unsigned i = 0; i < 2 && take(','); ++i)
+    if (!needInteger(ignored, UINT64_MAX, "a number"))
+      return false;
+  return true;
+}
+
+/// `.loc 1 5 0`, perhaps `, function_name L, inlined_at 1 2 3`.
+bool Parser::location() {
+  uint64_t ignored = 0;
+  for (unsigned i = 0; i < 3; ++i)
+    if (!needInteger(ignored, UINT32_MAX, "a number"))
+      return false;
+  if (!take(','))
+    return true;
+  std::string_view name;
+  if (!needName(name, "'function_name'") || !needName(name, "a label"))
+    return false;
+  uint64_t offset = 0;
+  if (take('+') && !needInteger(offset, UINT32_MAX, "an offset"))
+    return false;
+  if (!need(',') || !needName(name, "'inlined_at'"))
+    return false;
+  for (unsigned i = 0; i < 3; ++i)
+    if (!needInteger(ignored, UINT32_MAX, "a number"))
+      return false;
+  return true;
 }
 
 /// `.section .debug_x { ... }`: no part of the program.
 bool Parser::skipSection() {
-  while (token_.kind != Token::End && !token_.is('{'))
-    advance();
+  if (token_.kind != Token::Dotted)
+    return expected("the name of a section");
+  advance();
   if (!need('{'))
     return false;
   while (token_.kind != Token::End && !token_.is('}'))
@@ -179,45 +282,27 @@ bool Parser::pragma() {
   return need(';');
 }
 
+/// A name of the module: functions may be declared before they are defined.
+bool Parser::declareOnce(std::string_view name, uint32_t line) {
+  return names_.emplace(name, false).second ||
+         fail("'" + std::string(name) + "' is declared twice", line);
+}
+
 bool Parser::topLevel() {
-  if (take(';'))
-    return true;
   if (token_.kind != Token::Dotted)
     return expected("a directive");
-  if (takeDotted("version"))
-    return version();
-  if (takeDotted("target")) {
-    if (!needName(module_.target, "a target"))
-      return false;
-    std::string_view ignored;
-    while (take(','))
-      if (!needName(ignored, "a target option"))
-        return false;
-    return true;
-  }
-  if (takeDotted("address_size")) {
-    uint64_t bits = 0;
-    if (!needInteger(bits, 64, "an address size"))
-      return false;
-    return bits == 64 || fail("expected .address_size 64");
-  }
-  if (token_.text == "file" || token_.text == "loc") {
-    skipLine();
-    return true;
-  }
+  if (takeDotted("file"))
+    return file();
   if (takeDotted("section"))
     return skipSection();
   if (takeDotted("pragma"))
     return pragma();
-  bool isExtern = false;
-  while (token_.kind == Token::Dotted &&
-         (token_.text == "visible" || token_.text == "extern" ||
-          token_.text == "weak" || token_.text == "common")) {
-    isExtern |= token_.text == "extern";
-    advance();
-  }
+  bool isExtern = takeDotted("extern");
+  if (!isExtern && !takeDotted("visible") && !takeDotted("weak"))
+    takeDotted("common");
   if (takeDotted("entry"))
-    return function(true);
+    return isExtern ? fail("expected no .extern before an entry")
+                    : function(true);
   if (takeDotted("func"))
     return function(false);
   static constexpr struct {
@@ -254,8 +339,18 @@ bool Parser::variable(Space space, bool isExtern, std::vector<Variable> &into,
     } else if (previous_.text != "attribute") {
       return fail("vector variables are not supported");
     } else {
-      while (token_.kind != Token::End && !take(')'))
-        advance();
+      if (!need('(') || (!takeDotted("managed") && !takeDotted("unified")))
+        return expected("an attribute");
+      uint64_t ignored = 0;
+      if (take('('))
+        do
+          if (!needInteger(ignored, UINT64_MAX, "a number"))
+            return false;
+        while (take(','));
+      if (previous_.kind == Token::Integer && !need(')'))
+        return false;
+      if (!need(')'))
+        return false;
     }
   }
   result.type = token_.text;
@@ -265,11 +360,15 @@ bool Parser::variable(Space space, bool isExtern, std::vector<Variable> &into,
   advance();
   if (!needName(result.name, "a variable name"))
     return false;
+  if (!scope && !result.name.empty() && &into == &module_.variables &&
+      !declareOnce(result.name, result.line))
+    return false;
   uint64_t bytes = element;
+  bool isArray = token_.is('['), isComplete = true;
   while (take('[')) {
     uint64_t count = 0;
     if (token_.is(']'))
-      result.isExtern = true;
+      isComplete = false;
     else if (!needInteger(count, maxVariableBytes, "an array size"))
       return false;
     if (__builtin_mul_overflow(bytes, count, &bytes) ||
@@ -279,9 +378,24 @@ bool Parser::variable(Space space, bool isExtern, std::vector<Variable> &into,
       return false;
   }
   result.bytes = bytes;
+  if (!bytes && isComplete)
+    return fail("expected a size of variable '" + std::string(result.name) +
+                "'");
+  if (!isComplete && !isExtern)
+    return fail("expected .extern or a size of variable '" +
+                std::string(result.name) + "'");
+  if (isExtern && space != Space::Shared)
+    return fail("extern variable '" + std::string(result.name) +
+                "' is nowhere");
   if (!result.alignment)
     result.alignment = element;
-  if (take('=') && !initializer(result, element))
+  if (token_.is('=') &&
+      (isExtern || (space != Space::Global && space != Space::Const)))
+    return fail("unexpected initial value of '" + std::string(result.name) +
+                "'");
+  if (take('=') &&
+      (isArray != token_.is('{') ? !expected(isArray ? "'{'" : "a number")
+                                 : !initializer(result, element)))
     return false;
   into.push_back(std::move(result));
   return need(';');
@@ -292,6 +406,9 @@ bool Parser::initializer(Variable &variable, uint32_t element) {
   do {
     bool negative = take('-');
     uint64_t bits = token_.integer;
+    bool isFloat = variable.type == "f32" || variable.type == "f64";
+    if (isFloat == (token_.kind == Token::Integer))
+      return expected("a number of the variable's type");
     if (token_.kind == Token::Real && element == 4) {
       float narrow = static_cast<float>(token_.real);
       uint32_t word = 0;
@@ -334,6 +451,8 @@ bool Parser::parameter(Variable &result) {
       uint64_t alignment = 0;
       if (!needInteger(alignment, 1 << 16, "an alignment"))
         return false;
+      if (!alignment || (alignment & (alignment - 1)))
+        return fail("expected an alignment that is a power of two");
       // The alignment after .ptr is that of what the pointer points at.
       if (!pointee)
         result.alignment = static_cast<uint32_t>(alignment);
@@ -354,6 +473,9 @@ bool Parser::parameter(Variable &result) {
     if (!needInteger(count, 1 << 16, "an array size") || !need(']'))
       return false;
     result.bytes = element * count;
+    if (!count)
+      return fail("expected a size of parameter '" + std::string(result.name) +
+                  "'");
   }
   if (!result.alignment)
     result.alignment = element;
@@ -382,12 +504,15 @@ bool Parser::triple(uint32_t (&values)[3]) {
     uint64_t value = 0;
     if (!needInteger(value, 1 << 16, "a size"))
       return false;
+    if (!value)
+      return fail("expected a size above 0");
     values[i] = static_cast<uint32_t>(value);
   }
   return true;
 }
 
 bool Parser::functionDirectives(Function &function) {
+  bool hasRank = false;
   while (token_.kind == Token::Dotted) {
     uint64_t value = 0;
     if (takeDotted("maxntid")) {
@@ -407,17 +532,27 @@ bool Parser::functionDirectives(Function &function) {
       if (!needInteger(value, 255, "a register count"))
         return false;
       function.maxRegisters = static_cast<uint32_t>(value);
+      if (!value)
+        return fail("expected a register count above 0");
     } else if (takeDotted("maxclusterrank")) {
       if (!needInteger(value, 64, "a cluster rank"))
         return false;
+      hasRank = true;
     } else if (takeDotted("pragma")) {
       if (!pragma())
         return false;
-    } else if (!takeDotted("noreturn") && !takeDotted("explicitcluster")) {
+    } else if (!(takeDotted("noreturn") && !function.isEntry) &&
+               !takeDotted("explicitcluster")) {
       return fail("unknown function directive " + found());
     }
   }
-  return true;
+  if (function.maxThreads[0] && function.requiredThreads[0])
+    return fail("expected .maxntid or .reqntid, but got both");
+  if (function.clusterSize[0] && hasRank)
+    return fail("expected .reqnctapercluster or .maxclusterrank, but got both");
+  bool hasClusters = architectureOf(module_.target) >= 90;
+  return hasClusters || !(function.clusterSize[0] || hasRank) ||
+         fail("clusters need target sm_90 or later");
 }
 
 bool Parser::function(bool isEntry) {
@@ -430,6 +565,10 @@ bool Parser::function(bool isEntry) {
   if (!needName(result.name, "a function name") ||
       !parameters(result.parameters) || !functionDirectives(result))
     return false;
+  if (isEntry && !token_.is('{'))
+    return expected("'{'");
+  if (names_.emplace(result.name, true).second == false && !names_[result.name])
+    return fail("'" + std::string(result.name) + "' is declared twice");
   if (token_.is('{')) {
     result.hasBody = true;
     if (!body(result))
@@ -466,13 +605,9 @@ bool Parser::body(Function &function) {
 }
 
 bool Parser::statement(Function &function, uint32_t scope) {
-  if (take(';'))
-    return true;
   if (token_.kind == Token::Dotted) {
-    if (token_.text == "loc" || token_.text == "file") {
-      skipLine();
-      return true;
-    }
+    if (takeDotted("loc"))
+      return location();
     if (takeDotted("reg"))
       return registers(function, scope);
     if (takeDotted("local"))
@@ -502,6 +637,7 @@ bool Parser::branchTargets(Function &function, uint32_t scope,
   BranchTargets result;
   result.name = name;
   result.scope = scope;
+  result.index = static_cast<uint32_t>(function.body.size());
   do {
     std::string_view label;
     if (!needName(label, "a label"))
@@ -524,6 +660,8 @@ bool Parser::registers(Function &function, uint32_t scope) {
     result.line = token_.line;
     if (!needName(result.name, "a register name"))
       return false;
+    if (result.name == "_")
+      return fail("expected a register name, but got '_'");
     if (take('<')) {
       uint64_t count = 0;
       if (!needInteger(count, maxRegisters, "a register count") || !need('>'))
@@ -595,8 +733,10 @@ bool Parser::simpleOperand(Operand &operand) {
     advance();
     return true;
   case Token::Single:
+    if (minus)
+      return expected("a number after '-'");
     operand.kind = Operand::Single;
-    operand.integer = token_.integer ^ (minus ? 0x80000000u : 0);
+    operand.integer = token_.integer;
     advance();
     return true;
   default:
@@ -622,10 +762,8 @@ bool Parser::address(Operand &operand, unsigned depth) {
   if (!simpleOperand(base))
     return false;
   operand.elements.push_back(std::move(base));
-  if (token_.is('+') || token_.is('-')) {
-    bool negative = token_.is('-');
-    advance();
-    negative ^= take('-');
+  if (take('+')) {
+    bool negative = take('-');
     uint64_t offset = 0;
     if (!needInteger(offset, uint64_t(1) << 62, "an offset"))
       return false;
@@ -665,6 +803,16 @@ bool Parser::operand(Operand &operand, unsigned depth) {
 }
 
 } // namespace
+
+unsigned attn::runtime::emulator::ptx::architectureOf(std::string_view target) {
+  unsigned number = 0;
+  for (char c : target.substr(std::min(target.find('_') + 1, target.size()))) {
+    if (c < '0' || c > '9' || number > 1000)
+      break;
+    number = number * 10 + static_cast<unsigned>(c - '0');
+  }
+  return number;
+}
 
 Expected<Module> attn::runtime::emulator::ptx::parse(std::string_view text) {
   return Parser(text).run();

@@ -17,6 +17,9 @@ namespace attn::runtime::emulator::ptx {
 /// starts with `ptx line N:`.
 Expected<Module> parse(std::string_view text);
 
+/// 90 of sm_90a.
+unsigned architectureOf(std::string_view target);
+
 } // namespace attn::runtime::emulator::ptx
 
 #endif // ATTN_RUNTIME_EMULATOR_PARSER_H

@@ -98,6 +98,8 @@ struct Variable {
 /// `name: .branchtargets a, b;`
 struct BranchTargets {
   std::string_view name;
+  /// Of the instruction that follows.
+  uint32_t index = 0;
   uint32_t scope = 0;
   std::vector<std::string_view> labels;
 };

@@ -56,24 +56,56 @@ RaceAccess::RaceAccess(RaceTable &table, const Access &access,
       cache_(shared ? shared : &own_) {
   if (cache_->table == &table && cache_->generation == table.generation_ &&
       cache_->inst == access.inst && cache_->epoch == access.epoch &&
-      cache_->laneEpoch == order.laneEpoch && cache_->bytes == access.bytes)
+      cache_->bytes == access.bytes && cache_->known == order.known)
     return;
   cache_->table = &table;
   cache_->generation = table.generation_;
   cache_->inst = access.inst;
   cache_->epoch = access.epoch;
-  cache_->laneEpoch = order.laneEpoch;
   cache_->bytes = access.bytes;
+  cache_->known = order.known;
   cache_->entries.clear();
 }
 
-bool RaceAccess::isOrdered(const Access &other, const Clock &clock) const {
+static uint32_t lanesOf(uint8_t lane) {
+  return lane < 32 ? 1u << lane : Clock::allLanes;
+}
+
+bool RaceAccess::isOrdered(const Access &other, Clock Knowledge::*clock) {
   if (other.block == access_.block)
-    return other.epoch <= clock[other.agent];
+    return other.epoch <= (order_.known->*clock)[other.agent] ||
+           areLanesOrdered(other, order_.known->*clock);
   if (!order_.foreign)
     return false;
   auto it = order_.foreign->find(other.block);
-  return it != order_.foreign->end() && other.epoch <= it->second[other.agent];
+  return it != order_.foreign->end() &&
+         (it->second.*clock)
+             .covers(other.agent, lanesOf(other.lane), other.epoch);
+}
+
+/// Where not all of the other warp is known.
+bool RaceAccess::areLanesOrdered(const Access &other, const Clock &clock) {
+  bool isCopy =
+      order_.copyPieces && other.agent >= order_.firstCopyAgent &&
+      other.agent - order_.firstCopyAgent < int(order_.copyPieces->size());
+  if (!isCopy)
+    return clock.covers(other.agent, lanesOf(other.lane), other.epoch);
+  // Which lane read global memory is not kept.
+  if (address_ == noAddress)
+    return clock.coversAny(other.agent, other.epoch);
+  isParticular_ = true;
+  return clock.covers(other.agent, lanesOf(copyLane(other)), other.epoch);
+}
+
+/// The lane whose cp.async wrote the granule that is looked at.
+uint8_t RaceAccess::copyLane(const Access &other) const {
+  const std::vector<CopyPiece> &pieces =
+      (*order_.copyPieces)[other.agent - order_.firstCopyAgent];
+  for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece)
+    if (piece->epoch == other.epoch && address_ + 4 > piece->address &&
+        address_ < piece->address + piece->bytes)
+      return piece->lane;
+  return Access::wholeWarp;
 }
 
 bool RaceAccess::conflictsWith(const Access &other) {
@@ -95,15 +127,14 @@ bool RaceAccess::conflictsWith(const Access &other) {
     return conflictsWithCopy(other);
   if (isCopy() && other.block == access_.block &&
       other.agent == order_.warpAgent)
-    return other.lane != order_.lane && other.epoch >= order_.laneEpoch;
+    return other.lane != order_.lane && !isOrdered(other, &Knowledge::seen);
   if (sameAgent && !(access_.flags & Access::Async))
-    return other.lane != access_.lane && other.epoch >= order_.laneEpoch;
-  if (!isOrdered(other, order_.known->seen))
+    return other.lane != access_.lane && !isOrdered(other, &Knowledge::seen);
+  if (!isOrdered(other, &Knowledge::seen))
     return true;
   // A write by ordinary stores reaches the async proxy only through a fence.
   if ((access_.flags & Access::Async) && (other.flags & Access::Write) &&
-      !(other.flags & Access::Async) && other.block == access_.block &&
-      !isOrdered(other, order_.known->fenced)) {
+      !(other.flags & Access::Async) && !isOrdered(other, order_.fenced)) {
     conflict.missingProxyFence = true;
     return true;
   }
@@ -113,17 +144,14 @@ bool RaceAccess::conflictsWith(const Access &other) {
 /// With a cp.async of the same warp. A wait is for the copies of the lane that
 /// waits; the other lanes learn of it when they synchronise.
 bool RaceAccess::conflictsWithCopy(const Access &other) {
-  if (!isOrdered(other, order_.known->seen))
+  if (isOrdered(other, &Knowledge::seen))
+    return false;
+  if (other.epoch > order_.copyWaited)
     return true;
-  if (other.epoch <= order_.copyJoined || address_ == noAddress)
+  if (address_ == noAddress)
     return false;
   isParticular_ = true;
-  const std::vector<CopyPiece> &pieces = *order_.copyPieces;
-  for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece)
-    if (piece->epoch == other.epoch && address_ + 4 > piece->address &&
-        address_ < piece->address + piece->bytes)
-      return piece->lane != order_.lane;
-  return false;
+  return copyLane(other) != order_.lane;
 }
 
 bool RaceAccess::transition(uint32_t old, uint32_t &result) {

@@ -25,6 +25,9 @@
 
 namespace attn::runtime::emulator {
 
+/// What is known of the agents of several blocks.
+using BlockKnowledge = std::map<uint32_t, Knowledge>;
+
 struct Access {
   /// In place of a lane: all lanes of the warp together, and together in a
   /// stmatrix or ldmatrix, of which the second must not read what the first or
@@ -50,8 +53,7 @@ struct Access {
   uint8_t bytes = 15;
 };
 
-/// What one lane's cp.async writes, until all lanes of its warp know that it
-/// is over.
+/// What one lane's cp.async writes.
 struct CopyPiece {
   uint32_t address = 0;
   uint32_t bytes = 0;
@@ -64,19 +66,20 @@ struct Order {
   static constexpr uint16_t noAgent = UINT16_MAX;
 
   const Knowledge *known = nullptr;
-  /// Clocks of other blocks' agents, by block.
-  const std::map<uint32_t, Clock> *foreign = nullptr;
-  /// The warp's own accesses from this epoch on are ordered only within a
-  /// lane.
-  uint32_t laneEpoch = 0;
+  /// Of other blocks' agents, by block.
+  const BlockKnowledge *foreign = nullptr;
+  /// Which part of it a proxy fence covers, of this memory.
+  Clock Knowledge::*fenced = &Knowledge::fencedShared;
 
   // Of an access by a warp or by its cp.async: the two agents, the lane that
-  // asks, and the copies that each lane knows to be over only as far as they
-  // are its own: those after `copyJoined`.
+  // asks, and the copies that it waited for as far as they are its own.
   uint16_t warpAgent = noAgent, copyAgent = noAgent;
   uint8_t lane = Access::wholeWarp;
-  uint32_t copyJoined = 0;
-  const std::vector<CopyPiece> *copyPieces = nullptr;
+  uint32_t copyWaited = 0;
+
+  /// What each warp's cp.async wrote: agents from `firstCopyAgent` on.
+  const std::vector<std::vector<CopyPiece>> *copyPieces = nullptr;
+  uint16_t firstCopyAgent = 0;
 };
 
 struct Conflict {
@@ -87,17 +90,19 @@ struct Conflict {
 
 class RaceTable;
 
-/// One access, applied to any number of ranges.
 /// Transitions that the lanes of one instruction share.
 struct RaceCache {
   const RaceTable *table = nullptr;
   uint64_t generation = 0;
-  uint32_t inst = 0, epoch = 0, laneEpoch = 0;
+  uint32_t inst = 0, epoch = 0;
   uint8_t bytes = 0;
+  /// Lanes that know different things do not share their answers.
+  const Knowledge *known = nullptr;
   /// Old and new state, most recent first.
   std::vector<std::pair<uint32_t, uint32_t>> entries;
 };
 
+/// One access, applied to any number of ranges.
 class RaceAccess {
 public:
   /// With `shared` the lanes of an instruction, and its executions of one
@@ -125,7 +130,9 @@ private:
   bool conflictsWith(const Access &other);
   bool conflictsWithCopy(const Access &other);
   bool isCopy() const { return access_.agent == order_.copyAgent; }
-  bool isOrdered(const Access &other, const Clock &clock) const;
+  bool isOrdered(const Access &other, Clock Knowledge::*clock);
+  bool areLanesOrdered(const Access &other, const Clock &clock);
+  uint8_t copyLane(const Access &other) const;
 
   RaceTable &table_;
   Access access_;

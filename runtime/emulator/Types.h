@@ -81,6 +81,11 @@ inline bool isSigned(Type type) {
          type == Type::S64;
 }
 
+inline bool isBits(Type type) {
+  return type == Type::B8 || type == Type::B16 || type == Type::B32 ||
+         type == Type::B64 || type == Type::B128;
+}
+
 inline bool isFloat(Type type) {
   return type == Type::F16 || type == Type::BF16 || type == Type::F32 ||
          type == Type::TF32 || type == Type::F16x2 || type == Type::BF16x2 ||

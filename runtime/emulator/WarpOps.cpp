@@ -96,9 +96,13 @@ bool decodeShfl(Decoder &d, Inst &inst) {
   if (inst.immediate < 0)
     return d.fail("unknown mode '." + std::string(d.peek()) + "' of 'shfl'");
   inst.execute = shfl;
+  const ptx::Operand *result = d.peekOperand();
+  if (result && result->kind == ptx::Operand::Pair &&
+      result->elements[0].name == "_")
+    return d.fail("expected a result of 'shfl', but got '_'");
   return d.needType(inst.type, {Type::B32}) && d.pair(Type::B32) &&
          d.source(Type::B32) && d.source(Type::B32) && d.source(Type::B32) &&
-         d.source(Type::B32);
+         d.source(Type::U32);
 }
 
 enum VoteMode : int { All, Any, Uniform, Ballot };
@@ -131,7 +135,7 @@ bool decodeVote(Decoder &d, Inst &inst) {
   Type type = inst.immediate == Ballot ? Type::B32 : Type::Pred;
   inst.execute = vote;
   return d.needType(inst.type, {type}) && d.destination(type) &&
-         d.predicateSource() && d.source(Type::B32);
+         d.predicateSource() && d.source(Type::U32);
 }
 
 /// The lowest lane of the mask is elected.
@@ -149,8 +153,8 @@ Step elect(Context &context, const Inst &inst) {
 
 bool decodeElect(Decoder &d, Inst &inst) {
   inst.execute = elect;
-  return d.needTarget(90) && d.need("sync") && d.pair(Type::B32) &&
-         d.source(Type::B32);
+  return d.needTarget(90) && d.need("sync") && d.needPair() &&
+         d.pair(Type::B32) && d.source(Type::U32);
 }
 
 Step activemask(Context &context, const Inst &inst) {
@@ -189,13 +193,22 @@ Step match(Context &context, const Inst &inst) {
   return Step::Next;
 }
 
+/// A result without a predicate.
+bool takeResult(Decoder &d, Inst &inst) {
+  if (!d.destination(Type::U32))
+    return false;
+  inst.operands.emplace_back();
+  return true;
+}
+
 bool decodeMatch(Decoder &d, Inst &inst) {
   int mode = d.takeOneOf({"any", "all"});
   if (mode < 0)
     return d.fail("expected .any or .all in 'match'");
   inst.execute = mode ? match<true> : match<false>;
   return d.need("sync") && d.needType(inst.type, {Type::B32, Type::B64}) &&
-         d.pair(Type::B32) && d.source(inst.type) && d.source(Type::B32);
+         (mode ? d.pair(Type::U32) : takeResult(d, inst)) &&
+         d.source(inst.type) && d.source(Type::U32);
 }
 
 enum ReduxMode : int {
@@ -253,8 +266,10 @@ bool decodeRedux(Decoder &d, Inst &inst) {
     return d.fail("unknown operation '." + std::string(d.peek()) +
                   "' of 'redux'");
   inst.execute = redux;
-  return d.needType(inst.type, {Type::U32, Type::S32, Type::B32}) &&
-         d.destination(inst.type) && d.source(inst.type) && d.source(Type::B32);
+  bool isLogical = inst.immediate >= ReduxAnd;
+  return (isLogical ? d.needType(inst.type, {Type::B32})
+                    : d.needType(inst.type, {Type::U32, Type::S32})) &&
+         d.destination(Type::U32) && d.source(Type::U32) && d.source(Type::U32);
 }
 
 constexpr Opcode table[] = {

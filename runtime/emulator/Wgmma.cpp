@@ -18,6 +18,7 @@
 #include "runtime/emulator/Flow.h"
 #include "runtime/emulator/Lanes.h"
 #include "runtime/emulator/Number.h"
+#include "runtime/emulator/Sync.h"
 #include "runtime/emulator/WgmmaTiles.h"
 
 using namespace attn::runtime;
@@ -472,9 +473,11 @@ Step waitGroup(Context &context, const Inst &inst) {
   if (limit <= int64_t(warp.wgmmaRetired))
     return Step::Next;
   warp.wgmmaRetired = static_cast<uint32_t>(limit);
-  if (context.checks())
-    warp.known.seen.raise(context.block.wgmmaAgent(warp.index),
-                          warp.wgmmaRetired);
+  if (context.checks()) {
+    Knowledge over;
+    over.seen.raise(context.block.wgmmaAgent(warp.index), warp.wgmmaRetired);
+    learn(warp, context.mask, over);
+  }
   return Step::Next;
 }
 
@@ -520,9 +523,17 @@ bool decodeMmaOperands(Decoder &d, Inst &inst, Shape &shape) {
     return false;
   const ptx::Operand *a = d.peekOperand();
   shape.aInRegisters = a && a->kind == ptx::Operand::Vector;
-  if (shape.aInRegisters ? !d.sources(Type::B32, 4) : !d.source(Type::B64))
+  Type packed = shape.type == Type::F16 ? Type::F16x2 : Type::BF16x2;
+  if (shape.aInRegisters ? !d.sources(packed, 4) : !d.source(Type::U64))
     return false;
-  if (!d.source(Type::B64) || !d.predicateOrSource(Type::B32))
+  const ptx::Operand *scaleD =
+      d.remaining() > 1
+          ? &d.ast().operands[d.ast().operands.size() - d.remaining() + 1]
+          : nullptr;
+  bool isNumber = scaleD && scaleD->kind == ptx::Operand::Integer;
+  if (!d.source(Type::U64) ||
+      !(isNumber ? d.source(Type::S32) : d.predicateSource()) ||
+      !d.checkImmediate(inst.operands.size() - 1, 0, 1))
     return false;
   // With a scale-d that is known only later they may or may not be read.
   const Operand &scale = inst.operands.back();

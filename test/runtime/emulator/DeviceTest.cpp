@@ -98,7 +98,7 @@ TEST(Modules, WhatIsNoPtxIsRefused) {
                        .status(),
                    StatusCode::Unsupported, "a binary for a GPU"));
   EXPECT_TRUE(says(device->load("hello").status(), StatusCode::InvalidArgument,
-                   "expected a directive"));
+                   "expected a .version directive"));
   KernelConfig config;
   std::unique_ptr<Module> module =
       std::move(*device->load(kernelText("", config)));
