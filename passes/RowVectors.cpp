@@ -9,7 +9,6 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/Matchers.h"
 
 #include <cmath>
 
@@ -21,12 +20,6 @@ Value attn::createSplat(OpBuilder &builder, Location loc, VectorType type,
   auto element = builder.getFloatAttr(type.getElementType(), value);
   return arith::ConstantOp::create(builder, loc,
                                    DenseElementsAttr::get(type, element));
-}
-
-bool attn::isSameForAllRows(Value row) {
-  SplatElementsAttr constant;
-  return row.getDefiningOp<vector::BroadcastOp>() ||
-         matchPattern(row, m_Constant(&constant));
 }
 
 Value attn::broadcastRows(OpBuilder &builder, Location loc, Value row,

@@ -22,9 +22,6 @@ namespace mlir::attn {
 Value createSplat(OpBuilder &builder, Location loc, VectorType type,
                   double value);
 
-/// Whether `row`, one value per row, is one for all of them by how it is made.
-bool isSameForAllRows(Value row);
-
 /// `row`, one value per row, for each of `columns` columns.
 Value broadcastRows(OpBuilder &builder, Location loc, Value row,
                     int64_t columns);
