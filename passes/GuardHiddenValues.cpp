@@ -57,9 +57,10 @@ using namespace mlir::attn;
 
 /// Keys whose weights are computed at a time, by all threads of a warp.
 static constexpr int64_t kKeys = 16;
-/// Accumulators of a thread. Each time that columns are left over, all weights
-/// are computed anew; beyond so many, threads of a few registers spill.
-static constexpr int64_t kAccumulators = 64;
+/// Accumulators of a thread. For each part of the columns all weights are
+/// computed anew, so more are faster; but with twice as many the assembler
+/// takes a tenth longer for the kernel.
+static constexpr int64_t kAccumulators = 32;
 static constexpr int64_t kThreadsPerWarp = 32;
 /// Columns of a fragment come in units of this.
 static constexpr int64_t kColumnUnit = 8;

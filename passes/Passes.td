@@ -196,16 +196,20 @@ def AttnGuardHiddenValuesPass
   let summary = "keep NaN and infinity of a hidden value out of other rows";
   let description = [{
     A masked weight is 0, and in a matrix product 0 times NaN is NaN. A row is
-    hurt if its accumulators are not finite while its sum of weights is a number.
+    bad if its accumulators are not finite while its sum of weights is a number.
     Behind the write of the results, a warp with such rows searches the values
-    of the tiles that its rows do not see alike, some columns at a time; where
-    one of these is not finite, it sums hurt rows again, key by key, from
-    visible values only, and writes them once more. Nothing is added where all
-    rows of a tile see the same keys.
+    of the tiles that may be partial, some columns at a time; where one of these
+    is not finite, it repairs the rows: it sums them again, key by key, from
+    visible values only, and writes them once more. The weights come from the
+    ops of the loop that computed them, cloned for a block of keys; which keys a
+    row sees, from the loop's masks. Nothing is added where a loop has no mask
+    that hides keys which exist.
 
-    Requires: row sums as `attn-defer-row-sums` leaves them or whole, reads that
-    are not copies yet, and accumulators that are written without a mask, behind
-    elementwise ops whose other operands are the same in all columns.
+    Requires: masks in `attn.tile_loop`; row sums as `attn-defer-row-sums`
+    leaves them or whole; reads that are not copies yet; weights of elementwise
+    ops, broadcasts and reads on a product of two reads; accumulators that are
+    written without a mask, behind elementwise ops whose other operands are the
+    same in all columns. Fails with an error at the op that is otherwise.
 
     Example: test/passes/attn-guard-hidden-values-doctest.mlir
   }];
@@ -273,9 +277,12 @@ def AttnDeferRowSumsPass
     : Pass<"attn-defer-row-sums", "::mlir::gpu::GPUFuncOp"> {
   let summary = "add up a row's lanes once, after the loop";
   let description = [{
-    A row sum that a loop only scales and adds to is linear: each lane may carry
-    its own part, and the parts meet after the loop in one
-    `attn_gpu.row_sum`. The reductions inside get `attn_gpu.partial`.
+    A row sum that a loop only rescales and adds to is linear: each thread may
+    carry its own part, and the parts meet behind the loop in one
+    `attn_gpu.row_sum`. The reductions inside become `attn_gpu.partial_sum`, the
+    role of what the loop carries `partial_sum`.
+
+    Declines with a remark where the sum is used otherwise.
 
     Example: test/passes/attn-defer-row-sums-doctest.mlir
   }];
@@ -289,7 +296,12 @@ def AttnRescaleLazilyPass
     Any reference near the row maximum gives the same softmax. With a
     `rescale_threshold` of `t`, a warp keeps its old references as long as no
     row maximum passed one by more than `t` in log2 units (weights then stay
-    below `2^t`), and skips the multiplication of its accumulators.
+    below `2^t`), and skips the multiplication of its accumulators: the
+    `attn.rescale` of a loop that carries its references as the maximum goes
+    under a vote.
+
+    Declines with a remark where the sums do not go from the maximum before an
+    iteration to the one after it.
 
     Example: test/passes/attn-rescale-lazily-doctest.mlir
   }];
