@@ -202,14 +202,21 @@ static void lower(TileGridOp grid) {
   grid.erase();
 }
 
+/// The schedule of the function or kernel around the loop, if it states one.
+static ScheduleAttr findSchedule(TileLoopOp loop) {
+  for (Operation *op = loop->getParentOp(); op; op = op->getParentOp())
+    if (auto schedule = op->getAttrOfType<ScheduleAttr>(kScheduleAttr))
+      return schedule;
+  return {};
+}
+
 namespace {
 
 struct AttnLowerTileLoops
     : attn::impl::AttnLowerTileLoopsPassBase<AttnLowerTileLoops> {
   void runOnOperation() override {
-    auto schedule = getOperation()->getAttrOfType<ScheduleAttr>(kScheduleAttr);
     getOperation()->walk<WalkOrder::PostOrder>([&](TileLoopOp loop) {
-      LoopLowering(loop).lower(sharesCode(loop, schedule));
+      LoopLowering(loop).lower(sharesCode(loop, findSchedule(loop)));
     });
     eraseDeadOps(getOperation());
     getOperation()->walk([](TileGridOp grid) { lower(grid); });

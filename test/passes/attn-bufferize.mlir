@@ -15,7 +15,7 @@
 // CHECK-NOT: ->
 // CHECK: bufferization.to_tensor %[[OUT]]
 // TILED-LABEL: @results_become_outs
-// TILED: scf.forall
+// TILED: attn.tile_grid
 func.func @results_become_outs(%q: !t, %k: !t, %v: !t, %scale: f32, %b: index, %s: index, %h: index) -> !t {
   %o = tensor.empty(%b, %s, %h) : !t
   %r = attn.attention query(%q : !t) key(%k : !t) value(%v : !t) scale(%scale)

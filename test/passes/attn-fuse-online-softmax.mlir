@@ -5,10 +5,9 @@
 #c = affine_map<(m, n, k) -> (m, n)>
 !tile = vector<16x8xf32>
 
-// The product with V is rescaled too; as it takes the weights unrounded, the
-// rescaling is exact.
+// The product with V is rescaled by the same factor as its weights move.
 // CHECK-LABEL: @unrounded_product
-// CHECK: %[[MOVED:[^ ]*]] = attn.rescale {{.*}} exact : vector<16x4xf32>
+// CHECK: %[[MOVED:[^ ]*]] = attn.rescale {{.*}} from(%{{.*}}) to(%{{.*}}) factor({{.*}}) : vector<16x4xf32>
 // CHECK: %[[P:[^ ]*]] = attn.softmax_weights
 // CHECK: vector.contract {{.*}} %[[P]], %{{.*}}, %[[MOVED]]
 func.func @unrounded_product(%s: !tile, %n: index, %c: f32, %v: vector<8x4xf32>)
@@ -31,9 +30,9 @@ func.func @unrounded_product(%s: !tile, %n: index, %c: f32, %v: vector<8x4xf32>)
   return %o : vector<16x4xf32>
 }
 
+// Rounding the weights for the product changes nothing of that.
 // CHECK-LABEL: @rounded_product
 // CHECK: attn.rescale
-// CHECK-NOT: exact
 // CHECK: arith.truncf
 func.func @rounded_product(%s: !tile, %n: index, %c: f32, %v: vector<8x4xbf16>)
     -> vector<16x4xf32> {

@@ -9,7 +9,7 @@
 // CHECK-LABEL: gpu.func @attention
 // CHECK-COUNT-3: attn_gpu.channel consumers(3)
 // CHECK: attn_gpu.specialize producer(32)
-// CHECK-COUNT-5: attn_gpu.tma_load
+// CHECK-COUNT-3: attn_gpu.tma_load
 // CHECK-NOT: attn_gpu.tma_load
 // CHECK: } consumers(3, 160) {
 // CHECK-NOT: vector.contract

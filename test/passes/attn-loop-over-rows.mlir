@@ -165,7 +165,7 @@ func.func @hidden_keys(%x: memref<?x4xf32>, %y: memref<?x8xf32>, %o: memref<?x8x
     %from = vector.broadcast %first : index to vector<16xindex>
     %scores = vector.transfer_read %x[%i, %c0], %pad {in_bounds = [true, true]}
         : memref<?x4xf32>, vector<16x4xf32>
-    %masked = attn.mask_band %scores[%from, %step] : vector<16x4xf32>, vector<16xindex>
+    %masked = attn.mask_band %scores at(%c0) [%from, %step] : vector<16x4xf32>, vector<16xindex>
     %weights = math.exp2 %masked : vector<16x4xf32>
     %values = vector.transfer_read %y[%c0, %c0], %pad {in_bounds = [true, true]}
         : memref<?x8xf32>, vector<4x8xf32>

@@ -1,8 +1,8 @@
 // DEFINE: %{segments} =
 // DEFINE: %{columns} = 9
 // DEFINE: %{prefix} = THREE
-// DEFINE: %{lower} = sed 's/segments(.*)$/segments(%{segments})/' %s | \
-// DEFINE:   attn-opt --attn-lower-tile-loops=min-shared-columns=%{columns} | \
+// DEFINE: %{lower} = sed 's/segments(.*)$/segments(%{segments})/; s/COLUMNS/%{columns}/' %s | \
+// DEFINE:   attn-opt --attn-lower-tile-loops | \
 // DEFINE:   FileCheck %s --check-prefixes=CHECK,%{prefix} --implicit-check-not=attn.tile
 
 // CHECK-LABEL: func.func @loop
@@ -71,7 +71,13 @@
 // TAIL-NOT: scf.if
 // TAIL: return
 
-func.func @loop(%s: vector<16x8xf32>, %lu: vector<16xindex>, %from: index, %first: index, %a: index, %b: index, %n: index) -> vector<16x8xf32> {
+#schedule = #attn.schedule<style = fa2, target = "sm_80", rows = 64, keys = 16,
+                           workers = 1, query_stages = 1, stages = 2,
+                           registers = [], overlap = false,
+                           rescale_threshold = 8, persistent = false,
+                           descending = false, shared_loop_columns = COLUMNS>
+func.func @loop(%s: vector<16x8xf32>, %lu: vector<16xindex>, %from: index, %first: index, %a: index, %b: index, %n: index) -> vector<16x8xf32>
+    attributes {attn.schedule = #schedule} {
   %r = attn.tile_loop (%i, %key) over keys step 8 first(%first) from(%from)
       segments(partial %a, full %n)
       carries(accumulator %acc = %s : vector<16x8xf32>) {

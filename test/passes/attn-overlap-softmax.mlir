@@ -1,15 +1,15 @@
 // DEFINE: %{segments} =
 // DEFINE: %{columns} = 17
 // DEFINE: %{prefix} = PARTIAL
-// DEFINE: %{overlap} = sed 's/segments(.*)$/segments(%{segments})/' %s | \
-// DEFINE:   attn-opt --pass-pipeline='builtin.module(gpu.module(gpu.func(attn-overlap-softmax{min-shared-columns=%{columns}},cse)))' | \
+// DEFINE: %{overlap} = sed 's/segments(.*)$/segments(%{segments})/; s/COLUMNS/%{columns}/' %s | \
+// DEFINE:   attn-opt --pass-pipeline='builtin.module(gpu.module(gpu.func(attn-overlap-softmax,cse)))' | \
 // DEFINE:   FileCheck %s --check-prefix=%{prefix}
 
 #schedule = #attn.schedule<style = fa3, target = "sm_90a", rows = 64, keys = 16,
                            workers = 1, query_stages = 1, stages = 2,
                            registers = [24, 240], overlap = true,
                            rescale_threshold = 8, persistent = false,
-                           descending = false>
+                           descending = false, shared_loop_columns = COLUMNS>
 !ring = !attn_gpu.channel<16x16xbf16, stages = 2, #attn_gpu.panels<rows = 16, swizzle = 128>>
 !tile = !attn_gpu.tile<16x16xbf16, #attn_gpu.panels<rows = 16, swizzle = 128>>
 !q = vector<64x16xbf16>

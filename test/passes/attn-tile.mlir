@@ -81,18 +81,13 @@ func.func @heads_before_rows(%q: !t, %k: !t, %v: !t, %o: !t, %scale: f32) {
   return
 }
 
-// A score equal to the maximum has weight 1, however large both are: the
-// difference comes before the product. Infinity is no factor of it.
+// Infinity is no factor: a score equal to the maximum has weight 1, however
+// large the scale is.
 // CHECK-LABEL: @large_scores
 // CHECK: %[[SCALE:[^ ]*]] = arith.mulf
 // CHECK: %[[LARGEST:[^ ]*]] = arith.constant 3.40282347E+38
 // CHECK: %[[FACTOR:[^ ]*]] = arith.minnumf %[[SCALE]], %[[LARGEST]]
-// CHECK: %[[COLUMN:[^ ]*]] = vector.shape_cast
-// CHECK: %[[REFERENCES:[^ ]*]] = vector.broadcast %[[COLUMN]]
-// CHECK: %[[DIFFERENCES:[^ ]*]] = arith.subf %{{.*}}, %[[REFERENCES]]
-// CHECK: %[[FACTORS:[^ ]*]] = vector.broadcast %[[FACTOR]]
-// CHECK: %[[POWER:[^ ]*]] = arith.mulf %[[DIFFERENCES]], %[[FACTORS]]
-// CHECK: math.exp2 %[[POWER]]
+// CHECK: attn.softmax_weights %{{.*}} factor(%[[FACTOR]])
 func.func @large_scores(%q: !t, %k: !t, %v: !t, %o: !t, %scale: f32) {
   attn.attention query(%q : !t) key(%k : !t) value(%v : !t) scale(%scale)
       outs(%o : !t) schedule(#schedule)

@@ -303,8 +303,9 @@ func.func @attention_c8_three(%q: !t, %s: f32) {
 !t = memref<?x?x?x64xbf16>
 func.func @attention_c8_none(%q: !t, %s: f32) {
   // expected-error @below {{expected 1 or 2 outs, but got 0}}
-  "attn.attention"(%q, %q, %q, %s) ({
-  }) {indexing_maps = [#q, #k, #v]} : (!t, !t, !t, f32) -> ()
+  "attn.attention"(%q, %q, %q, %s) <{indexing_maps = [#q, #k, #v],
+      operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0>}> ({}, {})
+      : (!t, !t, !t, f32) -> ()
   return
 }
 

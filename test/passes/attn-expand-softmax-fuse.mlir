@@ -1,0 +1,30 @@
+// RUN: attn-opt %s --attn-expand-softmax=fuse-exponents | FileCheck %s
+
+// One fma per score, exp2(s * c - m * c), while the product m * c is small
+// enough for its rounding error not to show; else the difference first.
+// CHECK-LABEL: func.func @weights
+// CHECK-SAME: %[[S:[^ ]*]]: vector<16x8xf32>
+// CHECK: %[[PRODUCT:.*]] = arith.mulf %{{.*}} : vector<16xf32>
+// CHECK: %[[SIZE:.*]] = math.absf %[[PRODUCT]]
+// CHECK: %[[LARGE:.*]] = arith.cmpf ogt, %[[SIZE]], %{{.*}} : vector<16xf32>
+// CHECK: %[[ANY:.*]] = attn_gpu.warp_any %[[LARGE]]
+// CHECK: %[[SHIFTED:.*]]:2 = scf.if %[[ANY]]
+// CHECK: arith.subf %[[S]]
+// CHECK: } else {
+// CHECK-NEXT: scf.yield %[[S]], %[[PRODUCT]]
+// CHECK: %[[SHIFT:.*]] = arith.negf %{{.*}}
+// CHECK: %[[POWER:.*]] = math.fma %[[SHIFTED]]#0, %{{[^ ]*}}, %{{[^ ]*}} : vector<16x8xf32>
+// CHECK: math.exp2 %[[POWER]]
+func.func @weights(%s: vector<16x8xf32>, %m: vector<16xf32>, %c: f32) -> vector<16x8xf32> {
+  %p = attn.softmax_weights %s relative(%m) factor(%c) : vector<16x8xf32>, vector<16xf32>
+  return %p : vector<16x8xf32>
+}
+
+// A row of scores has nothing to share the product with.
+// CHECK-LABEL: func.func @column
+// CHECK-NOT: math.fma
+// CHECK: return
+func.func @column(%s: vector<16xf32>, %m: vector<16xf32>, %c: f32) -> vector<16xf32> {
+  %p = attn.softmax_weights %s relative(%m) factor(%c) : vector<16xf32>, vector<16xf32>
+  return %p : vector<16xf32>
+}
