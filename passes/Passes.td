@@ -48,7 +48,9 @@ def AttnTilePass : Pass<"attn-tile", "::mlir::func::FuncOp"> {
     finds the row maximum, a second sums the weights and applies them to V.
     Reads past a tensor's end give zeros.
 
-    Requires: memrefs, and a schedule. Guarantees: no `attn.attention` remains.
+    Requires: memrefs, a schedule, and of the optional operands and regions
+    those of the mask and the softcap alone; others are an error. Guarantees: no
+    `attn.attention` remains.
 
     Example: test/passes/attn-tile-doctest.mlir
   }];
@@ -174,14 +176,18 @@ def AttnLowerTileLoopsPass : Pass<"attn-lower-tile-loops"> {
 def AttnMapToGPUPass : Pass<"attn-map-to-gpu", "::mlir::ModuleOp"> {
   let summary = "make a kernel of each tiled function";
   let description = [{
-    A function around one `scf.forall` becomes a `gpu.func` with the same
-    arguments in a `gpu.module`: the outer loop walks a linear number of tiles
+    A function around one `attn.tile_grid` becomes a `gpu.func` with the same
+    arguments in a `gpu.module`: an `scf.for` walks a linear number of tiles
     from the block's number in steps of the grid, so that any grid computes
-    everything; the worker loop becomes `attn_gpu.worker_id`.
+    everything; the worker is `attn_gpu.worker_id`. The schedule goes from the
+    grid to the kernel. A grid without one, or one for the host, stays as it is.
 
     The linear order keeps the heads whose keys and values fit in the second
     level cache together, and with `descending` starts the longest query tiles
     first.
+
+    Requires: the grid at the top level of a function without results, and no
+    effects beside it.
 
     Example: test/passes/attn-map-to-gpu-doctest.mlir
   }];
@@ -228,8 +234,14 @@ def AttnAsyncCopiesPass
     (by the copy engine in style fa3, by all threads in style fa2), a `receive`,
     and the tile's values by `attn_gpu.tile_value`; the slot is released after
     the last use. A tile that does not depend on the worker is copied once for
-    the block. K and V get rings of the schedule's stages, what is read outside
-    the key loop one of its query stages.
+    the block; where workers read one part of the rows each, all parts are one
+    copy, and `attn_gpu.subtile` is a worker's. What is read in an
+    `attn.tile_loop` (K and V) gets a ring of the schedule's stages, what is
+    read beside it (Q) one of its query stages. Slots are running counts, which
+    the loop over tiles carries.
+
+    Requires: one loop over tiles, which carries nothing, and tile loops from
+    iteration 0. Fails with an error at a read of another form.
 
     Example: test/passes/attn-async-copies-doctest.mlir
   }];
@@ -317,8 +329,12 @@ def AttnSpecializeWarpgroupsPass
   let description = [{
     The loop over tiles is put into both regions of an `attn_gpu.specialize`;
     the producer keeps the copies into channels and what they need, the consumer
-    everything else. Trip counts are computed outside the roles or by the same
-    ops in both. Declines with a remark where the schedule has no roles.
+    everything else. Ends of tile loops are computed outside the roles or by the
+    same ops in both; to the producer all segments are one. A kernel of another
+    style than fa3 stays as it is.
+
+    Requires: one loop over tiles that copies, and copies that depend on neither
+    the worker nor its data. Fails with an error otherwise.
 
     Example: test/passes/attn-specialize-warpgroups-doctest.mlir
   }];
@@ -330,12 +346,14 @@ def AttnSkipAbsentRowsPass
   let summary = "let a worker pass over all tiles if none of its rows exists";
   let description = [{
     The last query tile of a sequence may have fewer rows than a block computes.
-    A worker that would write nothing, since all its rows are past the end,
-    receives and releases the key tiles without working on them, and leaves the
-    tensor cores to the others.
+    A worker that would write nothing, since all its rows are past the end, has
+    an `attn.tile_loop` without iterations. A loop in front receives and
+    releases the key tiles, and the tensor cores are left to the others.
 
-    Requires: roles, and results that are written by `vector.transfer_write`
-    with rows that may be out of bounds.
+    Requires: roles, one tile loop that receives, slots that follow from its
+    iteration, and results that are written by `vector.transfer_write` with rows
+    that may be out of bounds and are known before the loop. Declines with a
+    remark otherwise.
 
     Example: test/passes/attn-skip-absent-rows-doctest.mlir
   }];
@@ -349,12 +367,15 @@ def AttnSkipHiddenTilesPass
     : Pass<"attn-skip-hidden-tiles", "::mlir::gpu::GPUFuncOp"> {
   let summary = "let a worker pass over tiles that none of its rows sees";
   let description = [{
-    The workers of a block share its key tiles, and a block visits what its last
-    row sees. The first tiles visited may be hidden from all rows of a worker:
-    it receives and releases them without working on them. The first loop of the
-    chain starts behind them, at a number that differs from worker to worker.
+    The workers of a block share its key tiles, and these are what the block's
+    last row sees. The first ones may be hidden from all rows of a worker: a
+    loop in front receives and releases them, and the worker's `attn.tile_loop`
+    starts behind them, `from` an iteration that differs from worker to worker.
+    One iteration of the first segment is left, which masks.
 
-    Requires: roles, and a first loop with `attn.mask_band`.
+    Requires: roles, a descending loop over keys with an `attn.mask_band` whose
+    `attn.band` depends on the row, and slots that follow from the iteration.
+    Declines with a remark where only the last is missing.
 
     Example: test/passes/attn-skip-hidden-tiles-doctest.mlir
   }];
@@ -415,17 +436,19 @@ def AttnHoistToHostPass : Pass<"attn-hoist-to-host", "::mlir::gpu::GPUFuncOp"> {
 def AttnLoopOverRowsPass : Pass<"attn-loop-over-rows", "::mlir::func::FuncOp"> {
   let summary = "compute tiles row by row, on vectors that a CPU has";
   let description = [{
-    What stands between two loops of a tile loop becomes one loop over the rows
-    of the tile: MxN values become vectors of N, one value per row becomes a
-    scalar. What loops carry, and what one hands on to the next, lies in memory
-    that is allocated once a tile. The right operand of a product is copied to
-    memory once a tile, zeros where the tensor ends, K turned around.
+    What stands between two loops in an `scf.forall` over workers becomes one
+    loop over the rows of the tile: MxN values become vectors of N, one value
+    per row becomes a scalar. What loops carry, and what one leaves to the next,
+    lies in memory that is allocated once a tile. The right operand of a product
+    is copied to memory once a tile, zeros where the tensor ends, K turned
+    around.
 
-    A product with weights that `attn.mask_band` has masked visits the keys that
-    it left, row by row: NaN or infinity in V reaches only rows that see it.
+    A product with weights that `attn.mask_band` has masked goes over the keys
+    that it left, row by row: NaN or infinity in V reaches only rows that see
+    it.
 
-    Requires: tile loops that write their results. Guarantees: no tile and no
-    `attn` op remains in them.
+    Requires: loops that write their results, as `attn-lower-tile-loops` leaves
+    them. Guarantees: no tile and no `attn` op remains in them.
 
     Example: test/passes/attn-loop-over-rows-doctest.mlir
   }];
