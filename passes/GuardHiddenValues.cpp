@@ -55,12 +55,6 @@ namespace mlir::attn {
 using namespace mlir;
 using namespace mlir::attn;
 
-/// Keys whose weights are computed at a time, by all threads of a warp.
-static constexpr int64_t kKeys = 16;
-/// Accumulators of a thread. For each part of the columns all weights are
-/// computed anew, so more are faster; but with twice as many the assembler
-/// takes a tenth longer for the kernel.
-static constexpr int64_t kAccumulators = 32;
 static constexpr int64_t kThreadsPerWarp = 32;
 /// Columns of a fragment come in units of this.
 static constexpr int64_t kColumnUnit = 8;
@@ -88,10 +82,18 @@ struct GuardedLoop {
   }
 };
 
+/// How much is computed again at a time.
+struct RepairLimits {
+  /// Warps of a worker, and accumulators of each of their threads.
+  int64_t warps = 1;
+  int64_t accumulators = ScheduleDefaults::repairAccumulators;
+  int64_t keys = ScheduleDefaults::repairKeys;
+};
+
 /// Writes the recomputation behind the write.
 class Guard {
 public:
-  Guard(GuardedLoop &found, int64_t warps);
+  Guard(GuardedLoop &found, const RepairLimits &limits);
 
   LogicalResult build();
 
@@ -154,22 +156,24 @@ private:
 } // namespace
 
 /// The columns of `columns` that are computed at a time, in equal parts.
-static int64_t getPartColumns(int64_t rows, int64_t columns, int64_t warps) {
-  int64_t most = kAccumulators * kThreadsPerWarp * warps / rows;
+static int64_t getPartColumns(int64_t rows, int64_t columns,
+                              const RepairLimits &limits) {
+  int64_t most = limits.accumulators * kThreadsPerWarp * limits.warps / rows;
   most = std::max(most / kColumnUnit, int64_t{1}) * kColumnUnit;
   int64_t parts = llvm::divideCeilSigned(columns, most);
   int64_t units = llvm::divideCeilSigned(columns, parts * kColumnUnit);
   return units * kColumnUnit;
 }
 
-Guard::Guard(GuardedLoop &found, int64_t warps)
+Guard::Guard(GuardedLoop &found, const RepairLimits &limits)
     : found(found), loop(found.loop), builder(found.loop.getContext()),
       loc(found.loop.getLoc()), f32(builder.getF32Type()),
-      keys(std::gcd(kKeys, static_cast<int64_t>(found.loop.getStep()))) {
+      keys(std::gcd(limits.keys, static_cast<int64_t>(found.loop.getStep()))) {
   auto type = cast<VectorType>(found.product.getResultType());
   rows = type.getDimSize(0);
   columns = type.getDimSize(1);
-  partType = VectorType::get({rows, getPartColumns(rows, columns, warps)}, f32);
+  partType =
+      VectorType::get({rows, getPartColumns(rows, columns, limits)}, f32);
 }
 
 /// The value of a key in some columns.
@@ -545,7 +549,7 @@ static std::optional<StringRef> match(GuardedLoop &found) {
 }
 
 /// Guards `loop`, if it has accumulators that hidden values reach.
-static LogicalResult guardLoop(TileLoopOp loop, int64_t warps) {
+static LogicalResult guardLoop(TileLoopOp loop, const RepairLimits &limits) {
   std::optional<unsigned> accumulator =
       loop.findCarried(CarriedRole::Accumulator);
   if (!accumulator || loop.getResult(*accumulator).use_empty() ||
@@ -555,7 +559,19 @@ static LogicalResult guardLoop(TileLoopOp loop, int64_t warps) {
   if (std::optional<StringRef> reason = match(found))
     return loop.emitOpError()
            << *reason << ", so that hidden values can be kept out";
-  return Guard(found, warps).build();
+  return Guard(found, limits).build();
+}
+
+static RepairLimits getLimits(Operation *kernel) {
+  RepairLimits limits;
+  if (auto warps =
+          kernel->getAttrOfType<IntegerAttr>(attn_gpu::kWarpsPerWorkerAttr))
+    limits.warps = warps.getInt();
+  if (auto schedule = kernel->getAttrOfType<ScheduleAttr>(kScheduleAttr)) {
+    limits.accumulators = schedule.getRepairAccumulators();
+    limits.keys = schedule.getRepairKeys();
+  }
+  return limits;
 }
 
 namespace {
@@ -563,8 +579,7 @@ namespace {
 struct AttnGuardHiddenValues
     : attn::impl::AttnGuardHiddenValuesPassBase<AttnGuardHiddenValues> {
   void runOnOperation() override {
-    auto warps = getOperation()->getAttrOfType<IntegerAttr>(
-        attn_gpu::kWarpsPerWorkerAttr);
+    RepairLimits limits = getLimits(getOperation());
     SmallVector<TileLoopOp> loops;
     WalkResult masks = getOperation().walk([&](TileMaskOpInterface mask) {
       auto loop = dyn_cast<TileLoopOp>(mask->getParentOp());
@@ -580,7 +595,7 @@ struct AttnGuardHiddenValues
     if (masks.wasInterrupted())
       return signalPassFailure();
     for (TileLoopOp loop : loops)
-      if (failed(guardLoop(loop, warps ? warps.getInt() : 1)))
+      if (failed(guardLoop(loop, limits)))
         return signalPassFailure();
   }
 };

@@ -23,8 +23,7 @@ static bool hasChoicesOfKernels(ScheduleAttr schedule) {
   using Defaults = ScheduleDefaults;
   return schedule.getSharedLoopColumns() != Defaults::sharedLoopColumns ||
          schedule.getSectionBytes() != Defaults::sectionBytes ||
-         schedule.getRepairColumns() != Defaults::repairColumns ||
-         schedule.getRepairQueryColumns() != Defaults::repairQueryColumns ||
+         schedule.getRepairAccumulators() != Defaults::repairAccumulators ||
          schedule.getRepairKeys() != Defaults::repairKeys ||
          schedule.getProductColumns() != Defaults::productColumns ||
          schedule.getKeptDescriptors() ||

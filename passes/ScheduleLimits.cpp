@@ -227,25 +227,17 @@ static void checkFA2(ScheduleAttr schedule, const ScheduleQuery &query,
                reasons);
 }
 
-/// How rows are computed again: in whole pieces of Q's columns, and in vectors
-/// that the threads of a warp can share.
-static void checkRepair(ScheduleAttr schedule, const ScheduleQuery &query,
-                        Reasons &reasons) {
-  int64_t inner = query.getColumnsQK();
-  int64_t columns = schedule.getRepairQueryColumns();
-  if (columns % kSharedColumns != 0 || inner % columns != 0)
-    reasons.add("expected repair_query_columns to be a multiple of {0} that "
-                "divides {1}, but got {2}",
-                kSharedColumns, inner, columns);
+/// How rows are computed again: by whole fragments of keys.
+static void checkRepair(ScheduleAttr schedule, Reasons &reasons) {
   int64_t largest =
-      std::max(schedule.getRepairColumns(), schedule.getRepairKeys());
+      std::max(schedule.getRepairAccumulators(), schedule.getRepairKeys());
   if (largest > kLargestFactor)
-    reasons.add("expected repair_columns and repair_keys to be at most {0}, "
-                "but got {1}",
+    reasons.add("expected repair_accumulators and repair_keys to be at most "
+                "{0}, but got {1}",
                 kLargestFactor, largest);
-  if (schedule.getRepairColumns() % kSharedColumns != 0)
-    reasons.add("expected repair_columns to be a multiple of {0}, but got {1}",
-                kSharedColumns, schedule.getRepairColumns());
+  if (schedule.getRepairKeys() % kSharedColumns != 0)
+    reasons.add("expected repair_keys to be a multiple of {0}, but got {1}",
+                kSharedColumns, schedule.getRepairKeys());
 }
 
 std::string mlir::attn::checkSchedule(ScheduleAttr schedule,
@@ -288,7 +280,7 @@ std::string mlir::attn::checkSchedule(ScheduleAttr schedule,
     checkFA3(schedule, query, *target, reasons);
   else
     checkFA2(schedule, query, *target, reasons);
-  checkRepair(schedule, query, reasons);
+  checkRepair(schedule, reasons);
   int64_t shared = getSharedBytes(schedule, query);
   if (shared > target->sharedBytesPerBlock)
     reasons.add("expected at most {0} bytes of shared memory, but got {1}",

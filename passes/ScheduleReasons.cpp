@@ -144,15 +144,12 @@ void Explainer::explainLoops() {
 }
 
 void Explainer::explainRepair() {
-  addNumber("repair_columns", schedule.getRepairColumns(),
-            "of {0} columns of a row that a hidden NaN spoilt, so many are "
-            "computed again at a time, for registers are short there",
+  addNumber("repair_accumulators", schedule.getRepairAccumulators(),
+            "of {0} columns of a row that a hidden NaN spoilt, as many are "
+            "computed again at a time as take so many accumulators of a thread",
             query.headDimVO);
-  addNumber("repair_query_columns", schedule.getRepairQueryColumns(),
-            "and of {0} columns of Q and K, so many multiplied at a time",
-            query.getColumnsQK());
   addNumber("repair_keys", schedule.getRepairKeys(),
-            "after so many keys it is asked whether any row is left to repair");
+            "and by so many keys at a time");
 }
 
 void Explainer::explainProducts() {

@@ -30,9 +30,9 @@ ScheduleAttr ScheduleRow::getSchedule(StringRef target) const {
       s.getWorkers(), s.getQueryStages(), s.getStages(), s.getRegisters(),
       s.getOverlap(), s.getRescaleThreshold(), s.getPersistent(),
       s.getDescending(), s.getSharedLoopColumns(), s.getSectionBytes(),
-      s.getRepairColumns(), s.getRepairQueryColumns(), s.getRepairKeys(),
-      s.getProductColumns(), s.getKeptDescriptors(), s.getSpillIndices(),
-      s.getUnroll(), s.getReduceStrength());
+      s.getRepairAccumulators(), s.getRepairKeys(), s.getProductColumns(),
+      s.getKeptDescriptors(), s.getSpillIndices(), s.getUnroll(),
+      s.getReduceStrength());
 }
 
 static std::string describeEvidence(TunedOp op) {

@@ -162,8 +162,8 @@ LogicalResult ScheduleAttr::verify(
     int64_t rows, int64_t keys, int64_t workers, int64_t queryStages,
     int64_t stages, ArrayRef<int64_t> registers, bool overlap,
     int64_t rescaleThreshold, bool persistent, bool descending,
-    int64_t sharedLoopColumns, int64_t sectionBytes, int64_t repairColumns,
-    int64_t repairQueryColumns, int64_t repairKeys, int64_t productColumns,
+    int64_t sharedLoopColumns, int64_t sectionBytes, int64_t repairAccumulators,
+    int64_t repairKeys, int64_t productColumns,
     std::optional<int64_t> keptDescriptors, bool, bool, bool) {
   if (rows <= 0 || keys <= 0 || workers <= 0 || queryStages <= 0 || stages <= 0)
     return emitError() << "expected rows, keys, workers, query_stages and "
@@ -187,8 +187,7 @@ LogicalResult ScheduleAttr::verify(
   const std::pair<StringRef, int64_t> positives[] = {
       {"shared_loop_columns", sharedLoopColumns},
       {"section_bytes", sectionBytes},
-      {"repair_columns", repairColumns},
-      {"repair_query_columns", repairQueryColumns},
+      {"repair_accumulators", repairAccumulators},
       {"repair_keys", repairKeys},
       {"product_columns", productColumns},
       {"kept_descriptors", keptDescriptors.value_or(1)}};

@@ -110,10 +110,9 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     * `section_bytes` (32 MiB): with `descending`, heads whose keys and values
       take no more than this are worked on together, so that these stay in the
       second-level cache.
-    * `repair_columns` (16), `repair_query_columns` (16), `repair_keys` (64):
-      rows that a hidden NaN spoilt are computed again by so many columns of
-      the result at a time, from so many columns of Q and K at a time, and after
-      so many keys it is asked whether any row is left.
+    * `repair_accumulators` (32), `repair_keys` (16): rows that a hidden NaN
+      spoilt are computed again by as many columns of the result at a time as
+      take so many accumulators of a thread, and by so many keys at a time.
     * `product_columns` (128): columns of one `wgmma` whose left operand is in
       registers (`fa3`).
     * `kept_descriptors` (6 with less than 200 registers, else all): of the
@@ -147,8 +146,7 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     "bool":$descending,
     DefaultValuedParameter<"int64_t", "ScheduleDefaults::sharedLoopColumns">:$shared_loop_columns,
     DefaultValuedParameter<"int64_t", "ScheduleDefaults::sectionBytes">:$section_bytes,
-    DefaultValuedParameter<"int64_t", "ScheduleDefaults::repairColumns">:$repair_columns,
-    DefaultValuedParameter<"int64_t", "ScheduleDefaults::repairQueryColumns">:$repair_query_columns,
+    DefaultValuedParameter<"int64_t", "ScheduleDefaults::repairAccumulators">:$repair_accumulators,
     DefaultValuedParameter<"int64_t", "ScheduleDefaults::repairKeys">:$repair_keys,
     DefaultValuedParameter<"int64_t", "ScheduleDefaults::productColumns">:$product_columns,
     OptionalParameter<"std::optional<int64_t>">:$kept_descriptors,
@@ -160,7 +158,7 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     `<` struct($style, $target, $rows, $keys, $workers, $query_stages, $stages,
                custom<IntegerList>($registers), $overlap, $rescale_threshold,
                $persistent, $descending, $shared_loop_columns, $section_bytes,
-               $repair_columns, $repair_query_columns, $repair_keys,
+               $repair_accumulators, $repair_keys,
                $product_columns, $kept_descriptors, $spill_indices, $unroll,
                $reduce_strength) `>`
   }];

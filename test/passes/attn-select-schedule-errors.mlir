@@ -465,33 +465,14 @@ func.func @fa2_descriptors(%t: !t, %scale: f32) {
 #v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
 #o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
 !t = memref<?x?x?x40xbf16>
-func.func @repair_uneven_columns(%t: !t, %scale: f32) {
-  // expected-error @below {{schedule does not fit: expected repair_columns to be a multiple of 8, but got 12}}
+func.func @repair_uneven_keys(%t: !t, %scale: f32) {
+  // expected-error @below {{schedule does not fit: expected repair_keys to be a multiple of 8, but got 12}}
   attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%scale)
       outs(%t : !t)
       schedule(#attn.schedule<style = fa2, target = "sm_80", rows = 128, keys = 64,
                workers = 4, query_stages = 1, stages = 1, registers = [],
                overlap = false, rescale_threshold = 8, persistent = false,
-               descending = false, repair_columns = 12>)
-      maps [#q, #k, #v, #o]
-  return
-}
-
-// -----
-
-#q = affine_map<(b, h, m, n, d, e) -> (b, m, h, d)>
-#k = affine_map<(b, h, m, n, d, e) -> (b, n, h, d)>
-#v = affine_map<(b, h, m, n, d, e) -> (b, n, h, e)>
-#o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
-!t = memref<?x?x?x40xbf16>
-func.func @repair_part_of_the_queries(%t: !t, %scale: f32) {
-  // expected-error @below {{schedule does not fit: expected repair_query_columns to be a multiple of 8 that divides 48, but got 32}}
-  attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%scale)
-      outs(%t : !t)
-      schedule(#attn.schedule<style = fa2, target = "sm_80", rows = 128, keys = 64,
-               workers = 4, query_stages = 1, stages = 1, registers = [],
-               overlap = false, rescale_threshold = 8, persistent = false,
-               descending = false, repair_query_columns = 32>)
+               descending = false, repair_keys = 12>)
       maps [#q, #k, #v, #o]
   return
 }
@@ -504,13 +485,13 @@ func.func @repair_part_of_the_queries(%t: !t, %scale: f32) {
 #o = affine_map<(b, h, m, n, d, e) -> (b, m, h, e)>
 !t = memref<?x?x?x40xbf16>
 func.func @repair_all_at_once(%t: !t, %scale: f32) {
-  // expected-error @below {{schedule does not fit: expected repair_columns and repair_keys to be at most 65536, but got 65537}}
+  // expected-error @below {{schedule does not fit: expected repair_accumulators and repair_keys to be at most 65536, but got 65537}}
   attn.attention query(%t : !t) key(%t : !t) value(%t : !t) scale(%scale)
       outs(%t : !t)
       schedule(#attn.schedule<style = fa2, target = "sm_80", rows = 128, keys = 64,
                workers = 4, query_stages = 1, stages = 1, registers = [],
                overlap = false, rescale_threshold = 8, persistent = false,
-               descending = false, repair_keys = 65537>)
+               descending = false, repair_accumulators = 65537>)
       maps [#q, #k, #v, #o]
   return
 }

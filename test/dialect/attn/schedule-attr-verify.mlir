@@ -101,22 +101,12 @@ func.func private @positive_section_bytes() attributes {
 
 // -----
 
-func.func private @positive_repair_columns() attributes {
-  // expected-error @below {{expected repair_columns to be positive, but got 0}}
+func.func private @positive_repair_accumulators() attributes {
+  // expected-error @below {{expected repair_accumulators to be positive, but got 0}}
   s = #attn.schedule<style = fa3, target = "sm_90a", rows = 192, keys = 80,
                      workers = 3, query_stages = 1, stages = 2, registers = [32, 160],
                      overlap = true, rescale_threshold = 8, persistent = false,
-                     descending = true, repair_columns = 0>
-}
-
-// -----
-
-func.func private @positive_repair_query_columns() attributes {
-  // expected-error @below {{expected repair_query_columns to be positive, but got 0}}
-  s = #attn.schedule<style = fa3, target = "sm_90a", rows = 192, keys = 80,
-                     workers = 3, query_stages = 1, stages = 2, registers = [32, 160],
-                     overlap = true, rescale_threshold = 8, persistent = false,
-                     descending = true, repair_query_columns = 0>
+                     descending = true, repair_accumulators = 0>
 }
 
 // -----
