@@ -108,9 +108,17 @@ CostFormulas mlir::attn::describeCost(AttentionOp op) {
 static std::vector<ScalarDescription> describeScalars(AttentionOp op) {
   std::vector<ScalarDescription> scalars;
   auto add = [&](StringRef name, Value value, std::string defaultValue = "") {
-    if (auto argument = dyn_cast<BlockArgument>(value))
-      scalars.push_back({name.str(), value.getType(), argument.getArgNumber(),
-                         std::move(defaultValue)});
+    auto argument = dyn_cast<BlockArgument>(value);
+    if (!argument)
+      return;
+    // An operand of a mask: what is beyond both lengths means the same as the
+    // longer one, and would overflow in the kernel.
+    std::string passed =
+        value.getType().isIndex()
+            ? ("min(" + name + ", max(seqlen_q, seqlen_k))").str()
+            : name.str();
+    scalars.push_back({name.str(), value.getType(), argument.getArgNumber(),
+                       std::move(defaultValue), std::move(passed)});
   };
   add("softmax_scale", op.getScale(),
       "rsqrt(" + std::to_string(op.getHeadDimQK()) + ")");

@@ -106,11 +106,9 @@ Json Writer::writeTensors() {
   return tensors;
 }
 
-/// An index is what addresses are computed in.
+/// What the user passes: an index is 32 bits wide, whatever computes with it.
 std::string Writer::nameScalar(Type type) {
-  if (type.isIndex())
-    return target.isHost() ? "i64" : "i32";
-  return nameType(type);
+  return type.isIndex() ? "i32" : nameType(type);
 }
 
 Json Writer::writeScalars() {
@@ -186,7 +184,8 @@ std::optional<Json> Writer::writeArgument(const KernelParameter &parameter) {
   if (parameter.kind == Kind::Scalar) {
     for (const ScalarDescription &scalar : problem.scalars)
       if (scalar.argument == argument)
-        return Json{{"type", nameType(parameter.type)}, {"value", scalar.name}};
+        return Json{{"type", nameType(parameter.type)},
+                    {"value", scalar.passedValue}};
     if (!kernel.formulas[argument].empty())
       return Json{{"type", nameType(parameter.type)},
                   {"value", nameSizes(kernel.formulas[argument])}};
@@ -239,7 +238,8 @@ Json Writer::writeHostArguments() {
   }
   for (const ScalarDescription &scalar : problem.scalars)
     arguments.push_back(
-        {{"type", nameScalar(scalar.type)}, {"value", scalar.name}});
+        {{"type", scalar.type.isIndex() ? "i64" : nameType(scalar.type)},
+         {"value", scalar.passedValue}});
   return arguments;
 }
 

@@ -50,6 +50,8 @@ struct ScalarDescription {
   unsigned argument = 0;
   /// A formula; empty if the user must pass a value.
   std::string defaultValue;
+  /// A formula of what the kernel gets.
+  std::string passedValue;
 };
 
 struct ProblemDescription {

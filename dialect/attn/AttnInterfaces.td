@@ -51,7 +51,8 @@ def Attn_BandMaskInterface : AttrInterface<"BandMaskInterface"> {
       }]>,
     InterfaceMethod<
       "the names of the operands, as launches and specs have them; numbered by "
-      "default",
+      "default. An operand counts rows or keys: one beyond both lengths means "
+      "the same as the longer of them, which launches pass in its place",
       "::llvm::SmallVector<std::string>", "getOperandNames",
       (ins "size_t":$count), /*methodBody=*/"",
       /*defaultImplementation=*/[{
