@@ -96,16 +96,14 @@ gpu.module @kernels {
           %sf = attn_gpu.mma_async %mine, %kt transpose_b : !attn_gpu.tile<64x128xbf16, #lq>, !attn_gpu.tile<80x128xbf16, #lk> -> !attn_gpu.inflight<64x80xf32>
           %sraw = attn_gpu.mma_wait %sf pending(0) : !attn_gpu.inflight<64x80xf32>
           attn_gpu.release %kch[%s] : !kch
-          // visible columns of each row, relative to the tile
+          // the keys that each row sees
           %off1 = arith.addi %off, %c1 : index
-          %sh = arith.subi %off1, %k0 : index
-          %shv = vector.broadcast %sh : index to vector<64xindex>
+          %shv = vector.broadcast %off1 : index to vector<64xindex>
           %u0 = arith.addi %rows, %shv : vector<64xindex>
-          %lenk = arith.subi %Sk, %k0 : index
-          %lenv = vector.broadcast %lenk : index to vector<64xindex>
+          %lenv = vector.broadcast %Sk : index to vector<64xindex>
           %u = arith.minsi %u0, %lenv : vector<64xindex>
           %lo = arith.constant dense<0> : vector<64xindex>
-          %sm = attn.mask_band %sraw[%lo, %u] : vector<64x80xf32>, vector<64xindex>
+          %sm = attn.mask_band %sraw at(%k0) [%lo, %u] : vector<64x80xf32>, vector<64xindex>
           %mn = vector.multi_reduction <maxnumf>, %sm, %m [1] : vector<64x80xf32> to vector<64xf32>
           %isn = arith.cmpf oeq, %mn, %ninf : vector<64xf32>
           %ms = arith.select %isn, %zr, %mn : vector<64xi1>, vector<64xf32>
