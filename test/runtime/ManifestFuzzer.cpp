@@ -17,8 +17,8 @@
 
 #include "runtime/Launch.h"
 #include "runtime/Sha256.h"
-#include "tools/attnc/spec/SpecMatch.h"
 #include "tools/attnc/run/Run.h"
+#include "tools/attnc/spec/SpecMatch.h"
 
 #include <cstdio>
 #include <cstdlib>

@@ -13,10 +13,10 @@
 
 #include "runtime/Json.h"
 #include "runtime/Launch.h"
-#include "tools/attnc/spec/SpecMatch.h"
 #include "tools/attnc/run/Bench.h"
 #include "tools/attnc/run/Npy.h"
 #include "tools/attnc/run/Run.h"
+#include "tools/attnc/spec/SpecMatch.h"
 
 #include <gtest/gtest.h>
 

@@ -12,11 +12,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Launch.h"
-#include "tools/attnc/spec/SpecMatch.h"
 #include "tools/attnc/run/Bench.h"
 #include "tools/attnc/run/IntegerFlag.h"
 #include "tools/attnc/run/Run.h"
 #include "tools/attnc/run/Verb.h"
+#include "tools/attnc/spec/SpecMatch.h"
 
 #include <CLI/CLI.hpp>
 

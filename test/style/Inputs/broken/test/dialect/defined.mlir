@@ -1,0 +1,3 @@
+// DEFINE: %{run} = attn-opt %s | \
+// DEFINE:   FileCheck %s
+// RUN: %{run}

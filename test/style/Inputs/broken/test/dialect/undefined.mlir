@@ -1,0 +1,2 @@
+// DEFINE: %{run} = attn-opt %s | FileCheck %s
+// RUN: attn-opt %s
