@@ -10,19 +10,19 @@
 //
 // or, to spend one operation per score instead of two,
 //
-//                                   isLarge = |r * c| > limit
+//                                   isLarge = |r| > limit / c
 //                                   if (warp_any(isLarge))
 //                                     s' = s - (isLarge ? r : 0)
-//                                     z = isLarge ? 0 : r * c
+//                                     r' = isLarge ? 0 : r
 //                                   else
-//                                     s' = s, z = r * c
-//                                   exp2(fma(s', c, -z))
+//                                     s' = s, r' = r
+//                                   exp2(fma(s', c, -(r' * c)))
 //
 // The difference comes first: it is exact near the maximum and no product can
 // overflow that matters, so a score equal to the reference has weight 1,
 // however large both are.
 //
-// The fused multiply-add rounds s * c - z once, so all weights of a row are
+// The fused multiply-add rounds s * c - r * c once, so all weights of a row are
 // exact, but relative to r * c as it is rounded: they are off by one factor,
 // 2^e, which the division by their sum takes out again. But weights are rounded
 // to 16 bits on the way, and 2^e is not 1 where that matters, nor within the
@@ -34,7 +34,9 @@
 //
 // Rows decide for themselves, so that a sum carried from tile to tile has one
 // reference as long as r is the same; the warp only asks whether there is
-// anything to do.
+// anything to do. It asks about r, not about the product, which would need a
+// register over the branch where mma.sync kernels have none to spare; the
+// quotient is the same for all tiles.
 //
 //===----------------------------------------------------------------------===//
 
@@ -86,20 +88,22 @@ struct Operands {
 static Operands createOperands(OpBuilder &builder, Location loc, Value scores,
                                Value reference, Value factor) {
   auto type = cast<VectorType>(reference.getType());
-  Value product = arith::MulFOp::create(
-      builder, loc, reference,
-      vector::BroadcastOp::create(builder, loc, type, factor));
-  Value isLarge =
-      arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT,
-                            math::AbsFOp::create(builder, loc, product),
-                            createSplat(builder, loc, type, kLimit));
+  Value limit = arith::DivFOp::create(
+      builder, loc,
+      arith::ConstantOp::create(builder, loc,
+                                builder.getFloatAttr(factor.getType(), kLimit)),
+      factor);
+  Value isLarge = arith::CmpFOp::create(
+      builder, loc, arith::CmpFPredicate::OGT,
+      math::AbsFOp::create(builder, loc, reference),
+      vector::BroadcastOp::create(builder, loc, type, limit));
   Value any =
       attn_gpu::WarpAnyOp::create(builder, loc, builder.getI1Type(), isLarge);
   auto branch =
       scf::IfOp::create(builder, loc, TypeRange{scores.getType(), type}, any,
                         /*withElseRegion=*/true);
   OpBuilder nested = branch.getElseBodyBuilder();
-  scf::YieldOp::create(nested, loc, ValueRange{scores, product});
+  scf::YieldOp::create(nested, loc, ValueRange{scores, reference});
   nested = branch.getThenBodyBuilder();
   Value zero = createSplat(nested, loc, type, 0.0);
   Value subtrahend =
@@ -107,10 +111,12 @@ static Operands createOperands(OpBuilder &builder, Location loc, Value scores,
   Value remaining = arith::SubFOp::create(
       nested, loc, scores,
       broadcastRowLike(nested, loc, subtrahend, scores.getType()));
-  Value taken = arith::SelectOp::create(nested, loc, isLarge, zero, product);
-  scf::YieldOp::create(nested, loc, ValueRange{remaining, taken});
-  return {branch.getResult(0),
-          arith::NegFOp::create(builder, loc, branch.getResult(1))};
+  Value rest = arith::SelectOp::create(nested, loc, isLarge, zero, reference);
+  scf::YieldOp::create(nested, loc, ValueRange{remaining, rest});
+  Value product = arith::MulFOp::create(
+      builder, loc, branch.getResult(1),
+      vector::BroadcastOp::create(builder, loc, type, factor));
+  return {branch.getResult(0), arith::NegFOp::create(builder, loc, product)};
 }
 
 static Value createFusedWeights(OpBuilder &builder, Location loc, Value scores,

@@ -15,11 +15,17 @@ using namespace mlir::attn;
 Value mlir::attn::createPosition(OpBuilder &builder, TileLoopOp loop,
                                  Value iteration) {
   Location loc = loop.getLoc();
-  Value tile =
-      loop.getDescending()
-          ? builder.createOrFold<arith::SubIOp>(loc, loop.getFirst(), iteration)
-          : builder.createOrFold<arith::AddIOp>(loc, iteration,
-                                                loop.getFirst());
+  Value tile;
+  if (loop.getDescending()) {
+    // As (first + 1) - (iteration + 1): the first sum is most often the number
+    // of tiles, the second the next iteration, which loops hold anyway.
+    Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+    tile = builder.createOrFold<arith::SubIOp>(
+        loc, builder.createOrFold<arith::AddIOp>(loc, loop.getFirst(), one),
+        builder.createOrFold<arith::AddIOp>(loc, iteration, one));
+  } else {
+    tile = builder.createOrFold<arith::AddIOp>(loc, iteration, loop.getFirst());
+  }
   Value step = arith::ConstantIndexOp::create(builder, loc, loop.getStep());
   return builder.createOrFold<arith::MulIOp>(loc, tile, step);
 }

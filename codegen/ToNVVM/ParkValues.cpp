@@ -17,9 +17,13 @@
 // equal over a worker, so lanes write the same value; only a lane of the tile
 // before, which may still read, must be waited for.
 //
-// What the next tile is computed from stays: the assembler would no longer know
-// that it is equal over a warp, and take all that depends on it, loops
-// included, for divergent. That costs a tenth of the kernel's time.
+// Vectors of indices differ between lanes and are computed again instead, from
+// such values.
+//
+// The assembler does not know that what it loads is equal over a warp, and
+// takes all that depends on it, loops included, for divergent. For what the
+// next tile is computed from that costs a tenth of the kernel's time, so such a
+// value goes through a reduction over the warp, whose result is plainly equal.
 //
 //===----------------------------------------------------------------------===//
 
@@ -66,8 +70,8 @@ static KeyLoops findKeyLoops(Block &block) {
   return loops;
 }
 
-/// The ops of the block that compute what its terminator hands on.
-static llvm::SetVector<Operation *> findHandingOn(Block &block) {
+/// The ops of the block that compute what its terminator yields.
+static llvm::SetVector<Operation *> findYielding(Block &block) {
   llvm::SetVector<Operation *> ops;
   ops.insert(block.getTerminator());
   for (size_t i = 0; i < ops.size(); ++i)
@@ -77,19 +81,45 @@ static llvm::SetVector<Operation *> findHandingOn(Block &block) {
   return ops;
 }
 
-/// Uses of `value` behind `last`, in its block or deeper, but for `others`.
-static SmallVector<OpOperand *>
-findUsesBehind(Value value, Operation *last,
-               const llvm::SetVector<Operation *> &others) {
+/// Uses of `value` behind `last`, in its block or deeper.
+static SmallVector<OpOperand *> findUsesBehind(Value value, Operation *last) {
   SmallVector<OpOperand *> uses;
   for (OpOperand &use : value.getUses()) {
     Operation *ancestor =
         last->getBlock()->findAncestorOpInBlock(*use.getOwner());
-    if (ancestor && last->isBeforeInBlock(ancestor) &&
-        !others.contains(use.getOwner()))
+    if (ancestor && last->isBeforeInBlock(ancestor))
       uses.push_back(&use);
   }
   return uses;
+}
+
+static bool isIndexVector(Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  return vector && vector.getElementType().isIndex();
+}
+
+/// Computes vectors of indices again behind the loops, as far as they come from
+/// vectors, so that only scalars are left to be kept.
+static void rematerializeIndexVectors(const KeyLoops &loops) {
+  Block *block = loops.first->getBlock();
+  OpBuilder behind(block, std::next(loops.last->getIterator()));
+  SmallVector<Operation *> ops;
+  for (Operation &op :
+       llvm::make_range(block->begin(), loops.first->getIterator()))
+    if (op.getNumResults() == 1 && op.getNumRegions() == 0 && isPure(&op) &&
+        isIndexVector(op.getResult(0).getType()))
+      ops.push_back(&op);
+  // Users first: their copies are uses of what they are computed from.
+  for (Operation *op : llvm::reverse(ops)) {
+    SmallVector<OpOperand *> uses =
+        findUsesBehind(op->getResult(0), loops.last);
+    if (uses.empty())
+      continue;
+    Operation *copy = behind.clone(*op);
+    behind.setInsertionPoint(copy);
+    for (OpOperand *use : uses)
+      use->set(copy->getResult(0));
+  }
 }
 
 /// What `block` has computed, or was given, in front of `first`.
@@ -127,6 +157,9 @@ static Value createSlot(ImplicitLocOpBuilder &b, Value slots, int64_t number) {
 
 static void parkAround(const KeyLoops &loops, const Kernel &kernel,
                        int64_t place) {
+  llvm::SetVector<Operation *> yielding =
+      findYielding(*loops.first->getBlock());
+  rematerializeIndexVectors(loops);
   ImplicitLocOpBuilder before(loops.first->getLoc(), loops.first);
   ImplicitLocOpBuilder behind(loops.last->getLoc(), loops.last->getBlock(),
                               std::next(loops.last->getIterator()));
@@ -134,12 +167,9 @@ static void parkAround(const KeyLoops &loops, const Kernel &kernel,
   Value to = createWarpSlots(before, kernel, place);
   Value from = createWarpSlots(behind, kernel, place);
   Type i32 = before.getI32Type();
-  llvm::SetVector<Operation *> handingOn =
-      findHandingOn(*loops.first->getBlock());
   int64_t number = 0;
   for (Value value : findNumbers(*loops.first->getBlock(), loops.first)) {
-    SmallVector<OpOperand *> uses =
-        findUsesBehind(value, loops.last, handingOn);
+    SmallVector<OpOperand *> uses = findUsesBehind(value, loops.last);
     if (uses.empty())
       continue;
     if (number == kMaxParked)
@@ -151,6 +181,11 @@ static void parkAround(const KeyLoops &loops, const Kernel &kernel,
     Value again =
         LLVM::LoadOp::create(behind, i32, createSlot(behind, from, number),
                              kSlotBytes, /*isVolatile=*/true);
+    if (llvm::any_of(uses, [&](OpOperand *use) {
+          return yielding.contains(use->getOwner());
+        }))
+      again = NVVM::ReduxOp::create(behind, i32, again, NVVM::ReduxKind::OR,
+                                    createI32(behind, -1));
     Value wide =
         arith::IndexCastOp::create(behind, behind.getIndexType(), again);
     for (OpOperand *use : uses)
@@ -165,11 +200,23 @@ static Value numberOf(OpBuilder &b, Location loc, scf::ForOp loop, Value trip) {
   return arith::AddIOp::create(b, loc, loop.getLowerBound(), way);
 }
 
+/// Whether the loop carries the count of its trips as `argument`.
+static bool countsTrips(scf::ForOp loop, BlockArgument argument) {
+  Value yielded = loop.getTiedLoopYieldedValue(argument)->get();
+  auto next = yielded.getDefiningOp<arith::AddIOp>();
+  return isConstantIntValue(loop.getTiedLoopInit(argument)->get(), 0) && next &&
+         next.getLhs() == argument && isConstantIntValue(next.getRhs(), 1);
+}
+
 /// Turns `loop` into one that counts its trips and computes its number from
 /// them: a count of trips is plainly equal over a warp, and waits in a uniform
-/// register. Returns the body.
+/// register. What is such a count already, as the slot of a tile of Q, takes no
+/// register of its own. Returns the body.
 static Block *countTrips(scf::ForOp loop) {
   ImplicitLocOpBuilder b(loop.getLoc(), loop);
+  SmallVector<bool> isCount = llvm::map_to_vector(
+      loop.getRegionIterArgs(),
+      [&](BlockArgument argument) { return countsTrips(loop, argument); });
   SmallVector<Value> inits{arith::ConstantIndexOp::create(b, 0)};
   llvm::append_range(inits, loop.getInitArgs());
   auto whileOp = scf::WhileOp::create(
@@ -193,9 +240,10 @@ static Block *countTrips(scf::ForOp loop) {
   b.setInsertionPointToStart(body);
   Value number = numberOf(b, loop.getLoc(), loop, body->getArgument(0));
   loop.getInductionVar().replaceAllUsesWith(number);
-  for (auto [from, to] : llvm::zip_equal(loop.getRegionIterArgs(),
-                                         body->getArguments().drop_front()))
-    from.replaceAllUsesWith(to);
+  for (auto [from, to, counts] :
+       llvm::zip_equal(loop.getRegionIterArgs(),
+                       body->getArguments().drop_front(), isCount))
+    from.replaceAllUsesWith(counts ? body->getArgument(0) : to);
   body->getOperations().splice(body->end(), loop.getBody()->getOperations());
   loop.replaceAllUsesWith(whileOp.getResults().drop_front());
   loop.erase();

@@ -3,7 +3,9 @@
 // CHECK-LABEL: func.func @segments
 // CHECK-SAME: %[[S:[^ ]*]]: vector<16x8xf32>, %{{.*}}: vector<16xindex>, %[[FIRST:[^ ]*]]: index, %[[A:[^ ]*]]: index, %[[N:[^ ]*]]: index
 // CHECK: %[[PARTIAL:[^ ]*]] = scf.for %[[I:[^ ]*]] = %c0 to %[[A]] step %{{.*}} iter_args
-// CHECK:   %[[TILE:[^ ]*]] = arith.subi %[[FIRST]], %[[I]]
+// CHECK:   %[[END:[^ ]*]] = arith.addi %[[FIRST]], %c1
+// CHECK:   %[[NEXT:[^ ]*]] = arith.addi %[[I]], %c1
+// CHECK:   %[[TILE:[^ ]*]] = arith.subi %[[END]], %[[NEXT]]
 // CHECK:   %[[KEY:[^ ]*]] = arith.muli %[[TILE]], %c8
 // CHECK:   %[[MASKED:[^ ]*]] = attn.mask_band %[[S]] at(%[[KEY]])
 // CHECK:   vector.multi_reduction <add>, %[[MASKED]]

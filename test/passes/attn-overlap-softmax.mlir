@@ -25,10 +25,11 @@
 // PARTIAL-SAME: %[[FROM:[^ ]*]]: index, %[[FIRST:[^ ]*]]: index, %[[A:[^ ]*]]: index, %[[N:[^ ]*]]: index
 // PARTIAL-DAG: %[[ANY:.*]] = arith.cmpi sgt, %[[N]], %[[FROM]]
 // PARTIAL-DAG: scf.if %[[ANY]]
-// PARTIAL: %[[TILE:.*]] = arith.subi %[[FIRST]], %[[FROM]]
+// PARTIAL: %[[END:.*]] = arith.addi %[[FIRST]], %c1
+// PARTIAL: %[[NEXT:.*]] = arith.addi %[[FROM]], %c1
+// PARTIAL: %[[TILE:.*]] = arith.subi %[[END]], %[[NEXT]]
 // PARTIAL: %[[KEY:.*]] = arith.muli %[[TILE]], %c16
 // PARTIAL: attn.mask_band %{{.*}} at(%[[KEY]])
-// PARTIAL: %[[NEXT:.*]] = arith.addi %[[FROM]], %c1
 // PARTIAL: attn.tile_loop (%[[I:.*]], %[[P:.*]]) over keys step 16 first(%[[FIRST]]) descending from(%[[NEXT]]) segments(partial %[[A]], full %[[N]]) carries(sum {{.*}}, accumulator {{.*}}, weights
 // PARTIAL:   attn.mask_band %{{.*}} at(%[[P]])
 // PARTIAL: attn_gpu.mma_async

@@ -15,7 +15,8 @@ gpu.module @kernels {
   // CHECK: cooperative_load %[[K]]
   // CHECK: cooperative_load %[[V]]
   // CHECK: arith.cmpi slt, %c1, %[[N]]
-  // CHECK: %[[SECOND:.*]] = arith.subi %[[FIRST]], %c1
+  // CHECK: %[[END:.*]] = arith.addi %[[FIRST]], %c1
+  // CHECK: %[[SECOND:.*]] = arith.subi %[[END]], %{{.*}}
   // CHECK: %[[KEY:.*]] = arith.muli %[[SECOND]], %c16
   // CHECK: cooperative_load %[[K]][%[[KEY]],
   // CHECK-NOT: cooperative_load
@@ -23,7 +24,7 @@ gpu.module @kernels {
   // CHECK: attn_gpu.receive
   // CHECK: %[[NEXT:.*]] = arith.addi %[[I]], %c1
   // CHECK: arith.cmpi slt, %[[NEXT]], %[[N]]
-  // CHECK: arith.subi %[[FIRST]], %[[NEXT]]
+  // CHECK: arith.subi %{{.*}}, %{{.*}}
   // CHECK: cooperative_load %[[V]]
   // CHECK: attn_gpu.receive
   // CHECK: %[[AFTER:.*]] = arith.addi %[[I]], %c2

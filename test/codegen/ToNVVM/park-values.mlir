@@ -13,10 +13,10 @@
                        descending = false, spill_indices = false>
 
 gpu.module @kernels {
-  // Of the numbers in front of the key loop, three are used behind it: one that
-  // the tile loop carries, the tile's own, and one computed. They wait in the
-  // 64 bytes of the warp, behind 8192 bytes of tiles and 32 of barriers. What
-  // the next tile is computed from stays.
+  // Of the numbers in front of the key loop, four are used behind it: the count
+  // of trips, one that the tile loop carries, the tile's own, and one computed.
+  // They wait in the 64 bytes of the warp, behind 8192 bytes of tiles and 32 of
+  // barriers. What the next tile is computed from is made equal over the warp.
   // CHECK-LABEL: llvm.func @parked
   // CHECK-SAME: attn_gpu.shared_bytes = 8480
   gpu.func @parked(%tiles: index, %n: index, %start: index, %stride: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>, attn_gpu.warps_per_worker = 1 : i64} {
@@ -38,11 +38,13 @@ gpu.module @kernels {
     // CHECK: llvm.mlir.constant(8224 : i32)
     // CHECK: %[[TO:.*]] = llvm.inttoptr
     // CHECK: %[[FIRST:.*]] = llvm.getelementptr %[[TO]][0]
-    // CHECK: llvm.store volatile %[[CARRIED]], %[[FIRST]]
+    // CHECK: llvm.store volatile %[[TRIP]], %[[FIRST]]
     // CHECK: %[[SECOND:.*]] = llvm.getelementptr %[[TO]][1]
-    // CHECK: llvm.store volatile %[[TILE]], %[[SECOND]]
+    // CHECK: llvm.store volatile %[[CARRIED]], %[[SECOND]]
     // CHECK: %[[THIRD:.*]] = llvm.getelementptr %[[TO]][2]
-    // CHECK: llvm.store volatile %[[SLOT]], %[[THIRD]]
+    // CHECK: llvm.store volatile %[[TILE]], %[[THIRD]]
+    // CHECK: %[[FOURTH:.*]] = llvm.getelementptr %[[TO]][3]
+    // CHECK: llvm.store volatile %[[SLOT]], %[[FOURTH]]
     // CHECK-NOT: volatile
     %last = scf.for %tile = %start to %tiles step %stride iter_args(%carried = %c0) -> index {
       %slot = arith.addi %carried, %n : index
@@ -55,17 +57,87 @@ gpu.module @kernels {
         %0 = attn_gpu.mma_wait %s pending(0) : !attn_gpu.inflight<32x32xf32>
         scf.yield %0 : vector<32x32xf32>
       }
-      // CHECK: %[[CARRIED1:.*]] = llvm.load volatile
+      // CHECK: %[[LOADED0:.*]] = llvm.load volatile
+      // CHECK: %[[TRIP1:.*]] = nvvm.redux.sync or %[[LOADED0]]
+      // CHECK: %[[LOADED1:.*]] = llvm.load volatile
+      // CHECK: %[[CARRIED1:.*]] = nvvm.redux.sync or %[[LOADED1]]
       // CHECK: %[[TILE1:.*]] = llvm.load volatile
-      // CHECK: %[[SLOT1:.*]] = llvm.load volatile
+      // CHECK-NOT: redux
+      // CHECK: %[[LOADED3:.*]] = llvm.load volatile
+      // CHECK: %[[SLOT1:.*]] = nvvm.redux.sync or %[[LOADED3]]
       // CHECK-NOT: volatile
       // CHECK: llvm.add %[[TILE1]], %[[CARRIED1]]
       %other = arith.addi %tile, %carried : index
       attn_gpu.release %ring[%other] : !ring
       attn_gpu.release %ring[%slot] : !ring
-      // CHECK: llvm.add %[[CARRIED]], %[[SLOT]]
+      // CHECK: llvm.add %[[CARRIED1]], %[[SLOT1]]
       %next = arith.addi %carried, %slot : index
-      // CHECK: llvm.add %[[TRIP]]
+      // CHECK: llvm.add %[[TRIP1]]
+      scf.yield %next : index
+    }
+    // CHECK: llvm.return
+    gpu.return
+  }
+
+  // Numbers of rows differ between lanes: they are computed again, from the
+  // tile's own number, which is parked.
+  // CHECK-LABEL: llvm.func @index_vectors
+  gpu.func @index_vectors(%tiles: index, %rows: memref<?xindex>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, attn_gpu.warps_per_worker = 1 : i64} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %limit = arith.constant dense<7> : vector<32xindex>
+    %zero = arith.constant dense<0.0> : vector<32x32xf32>
+    %ring = attn_gpu.channel consumers(4) : !ring
+    // CHECK: llvm.store volatile %[[TRIP:[^,]*]],
+    // CHECK: llvm.store volatile %[[TILE:[^,]*]],
+    scf.for %tile = %c0 to %tiles step %c1 {
+      %step = vector.step : vector<32xindex>
+      %first = vector.broadcast %tile : index to vector<32xindex>
+      %row = arith.addi %step, %first : vector<32xindex>
+      // CHECK: nvvm.mma.sync
+      %sum = scf.for %i = %c0 to %tiles step %c1 iter_args(%acc = %zero) -> vector<32x32xf32> {
+        %a = attn_gpu.receive %ring[%tile] : !ring
+        %s = attn_gpu.mma_async %a, %a transpose_b : !tile, !tile -> !attn_gpu.inflight<32x32xf32>
+        %0 = attn_gpu.mma_wait %s pending(0) : !attn_gpu.inflight<32x32xf32>
+        %bounded = attn.mask_band %0 at(%c0) [%row, %limit] : vector<32x32xf32>, vector<32xindex>
+        scf.yield %bounded : vector<32x32xf32>
+      }
+      // CHECK: llvm.load volatile
+      // CHECK: %[[AGAIN:.*]] = llvm.load volatile
+      // CHECK: llvm.add %{{.*}}, %[[AGAIN]]
+      // CHECK: llvm.icmp "slt"
+      %inside = arith.cmpi slt, %row, %limit : vector<32xindex>
+      %any = attn_gpu.warp_any %inside : vector<32xi1>
+      scf.if %any {
+        attn_gpu.release %ring[%tile] : !ring
+      }
+    }
+    // CHECK: llvm.return
+    gpu.return
+  }
+
+  // What counts the trips already is not carried beside their count.
+  // CHECK-LABEL: llvm.func @count_of_trips
+  gpu.func @count_of_trips(%tiles: index, %start: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>, attn_gpu.warps_per_worker = 1 : i64} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant dense<0.0> : vector<32x32xf32>
+    %ring = attn_gpu.channel consumers(4) : !ring
+    // CHECK: ^bb{{.*}}(%[[COUNT:[^:]*]]: i32, %{{[^:]*}}: i32):
+    // CHECK: llvm.cond_br
+    // CHECK: ^bb{{.*}}(%[[TRIP:[^:]*]]: i32, %{{[^:]*}}: i32):
+    // CHECK: llvm.store volatile %[[TRIP]],
+    // CHECK-NOT: volatile
+    // CHECK: nvvm.mma.sync
+    %last = scf.for %tile = %start to %tiles step %c1 iter_args(%slot = %c0) -> index {
+      %sum = scf.for %i = %c0 to %tiles step %c1 iter_args(%acc = %zero) -> vector<32x32xf32> {
+        %a = attn_gpu.receive %ring[%slot] : !ring
+        %s = attn_gpu.mma_async %a, %a transpose_b : !tile, !tile -> !attn_gpu.inflight<32x32xf32>
+        %0 = attn_gpu.mma_wait %s pending(0) : !attn_gpu.inflight<32x32xf32>
+        scf.yield %0 : vector<32x32xf32>
+      }
+      attn_gpu.release %ring[%slot] : !ring
+      %next = arith.addi %slot, %c1 : index
       scf.yield %next : index
     }
     // CHECK: llvm.return
