@@ -58,8 +58,7 @@ static int64_t getRowBytes(int64_t columns, const ScheduleQuery &query) {
 }
 
 bool mlir::attn::spillsIndices(ScheduleAttr schedule) {
-  return schedule.getStyle() == Style::FA2 && !schedule.getOverlap() &&
-         schedule.getSpillIndices();
+  return schedule.getStyle() == Style::FA2 && schedule.getSpillIndices();
 }
 
 int64_t mlir::attn::getSharedBytes(ScheduleAttr schedule,

@@ -58,8 +58,8 @@ struct ScheduleQuery {
 /// nothing.
 std::string checkSchedule(ScheduleAttr schedule, const ScheduleQuery &query);
 
-/// Whether `spill_indices` is heeded. Key loops that overlap stand under a
-/// condition, where nothing is spilled; registers of warpgroups are given out.
+/// Whether indices wait in shared memory. Not in style fa3, where registers are
+/// given out to warpgroups.
 bool spillsIndices(ScheduleAttr schedule);
 
 /// Shared memory of a block: tiles, and barriers at the end.

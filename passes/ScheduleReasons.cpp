@@ -167,14 +167,10 @@ void Explainer::explainProducts() {
 
 void Explainer::explainCode() {
   if (!isFA3)
-    addFlag(
-        "spill_indices", spillsIndices(schedule),
-        "indices wait in shared memory while the key loops need every "
-        "register",
-        schedule.getOverlap()
-            ? "key loops that overlap stand under a condition, where nothing "
-              "is spilled"
-            : "indices stay in registers during the key loops");
+    addFlag("spill_indices", spillsIndices(schedule),
+            "indices wait in shared memory while the key loops need every "
+            "register",
+            "indices stay in registers during the key loops");
   addFlag("unroll", schedule.getUnroll(),
           "the assembler may unroll loops that are not key loops",
           "loops that are not key loops do not pay for the time that "

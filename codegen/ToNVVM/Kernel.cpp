@@ -115,7 +115,7 @@ FailureOr<Kernel> mlir::attn_gpu::analyzeKernel(gpu::GPUFuncOp function) {
     kernel.hasTryWait = !target || target->tma;
     kernel.keptDescriptors = schedule.getNumKeptDescriptors();
     kernel.productColumns = schedule.getProductColumns();
-    kernel.spillsIndices = schedule.getSpillIndices() && !schedule.getOverlap();
+    kernel.spillsIndices = schedule.getSpillIndices();
   }
   function.walk([&](TMALoadOp) { kernel.usesCopyEngine = true; });
   placeChannels(function, kernel);

@@ -17,8 +17,9 @@
 // equal over a worker, so lanes write the same value; only a lane of the tile
 // before, which may still read, must be waited for.
 //
-// Vectors of indices differ between lanes and are computed again instead, from
-// such values.
+// Vectors of indices differ between lanes and are computed again where they are
+// used, in the loops too, from such values. In the loops the coordinates of
+// copies wait as well: one load an iteration, far from where it is needed.
 //
 // The assembler does not know that what it loads is equal over a warp, and
 // takes all that depends on it, loops included, for divergent. For what the
@@ -33,6 +34,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -43,10 +45,12 @@ using namespace mlir::attn_gpu;
 static constexpr int64_t kSlotBytes = 4;
 static constexpr int64_t kMaxParked = kParkedBytesPerWarp / kSlotBytes;
 
+/// Whether `op` is a key loop, or the condition that loops which overlap stand
+/// under.
 static bool multiplies(Operation &op) {
-  return isa<scf::ForOp>(op) && op.walk([](MMAAsyncOp) {
-                                    return WalkResult::interrupt();
-                                  }).wasInterrupted();
+  return isa<scf::ForOp, scf::IfOp>(op) && op.walk([](MMAAsyncOp) {
+                                               return WalkResult::interrupt();
+                                             }).wasInterrupted();
 }
 
 namespace {
@@ -81,16 +85,31 @@ static llvm::SetVector<Operation *> findYielding(Block &block) {
   return ops;
 }
 
-/// Uses of `value` behind `last`, in its block or deeper.
-static SmallVector<OpOperand *> findUsesBehind(Value value, Operation *last) {
+/// Where in the block of the loops an op stands, itself or what it is in.
+enum class Place { InFront, Inside, Behind };
+
+static Place findPlace(Operation *op, const KeyLoops &loops) {
+  Operation *ancestor = loops.first->getBlock()->findAncestorOpInBlock(*op);
+  if (ancestor->isBeforeInBlock(loops.first))
+    return Place::InFront;
+  return loops.last->isBeforeInBlock(ancestor) ? Place::Behind : Place::Inside;
+}
+
+/// Uses of `value` at `place`.
+static SmallVector<OpOperand *> findUses(Value value, Place place,
+                                         const KeyLoops &loops) {
   SmallVector<OpOperand *> uses;
-  for (OpOperand &use : value.getUses()) {
-    Operation *ancestor =
-        last->getBlock()->findAncestorOpInBlock(*use.getOwner());
-    if (ancestor && last->isBeforeInBlock(ancestor))
+  for (OpOperand &use : value.getUses())
+    if (findPlace(use.getOwner(), loops) == place)
       uses.push_back(&use);
-  }
   return uses;
+}
+
+/// Whether an op of a key loop can load what it uses here.
+static bool canLoad(OpOperand *use) {
+  if (auto load = dyn_cast<CooperativeLoadOp>(use->getOwner()))
+    return llvm::is_contained(load.getCoordinates(), use->get());
+  return isa<vector::BroadcastOp>(use->getOwner());
 }
 
 static bool isIndexVector(Type type) {
@@ -98,8 +117,9 @@ static bool isIndexVector(Type type) {
   return vector && vector.getElementType().isIndex();
 }
 
-/// Computes vectors of indices again behind the loops, as far as they come from
-/// vectors, so that only scalars are left to be kept.
+/// Computes vectors of indices again behind the loops, once, and in front of
+/// their users in them, as far as they come from vectors, so that only scalars
+/// are left to be kept.
 static void rematerializeIndexVectors(const KeyLoops &loops) {
   Block *block = loops.first->getBlock();
   OpBuilder behind(block, std::next(loops.last->getIterator()));
@@ -111,8 +131,12 @@ static void rematerializeIndexVectors(const KeyLoops &loops) {
       ops.push_back(&op);
   // Users first: their copies are uses of what they are computed from.
   for (Operation *op : llvm::reverse(ops)) {
-    SmallVector<OpOperand *> uses =
-        findUsesBehind(op->getResult(0), loops.last);
+    Value value = op->getResult(0);
+    for (OpOperand *use : findUses(value, Place::Inside, loops)) {
+      OpBuilder inside(use->getOwner());
+      use->set(inside.clone(*op)->getResult(0));
+    }
+    SmallVector<OpOperand *> uses = findUses(value, Place::Behind, loops);
     if (uses.empty())
       continue;
     Operation *copy = behind.clone(*op);
@@ -137,61 +161,95 @@ static SmallVector<Value> findNumbers(Block &block, Operation *first) {
   return numbers;
 }
 
-/// The first slot of the warp.
-static Value createWarpSlots(ImplicitLocOpBuilder &b, const Kernel &kernel,
-                             int64_t place) {
+namespace {
+
+/// Stores values in front of the loops, and loads them where they are used.
+class Parking {
+public:
+  Parking(const KeyLoops &loops, const Kernel &kernel, int64_t place)
+      : loops(loops), kernel(kernel), place(place),
+        yielding(findYielding(*loops.first->getBlock())) {}
+
+  void park();
+
+private:
+  Value createSlot(ImplicitLocOpBuilder &b);
+  Value load(ImplicitLocOpBuilder &b, bool isYielding);
+  void store(Value value);
+  void parkValue(Value value);
+
+  KeyLoops loops;
+  const Kernel &kernel;
+  int64_t place;
+  llvm::SetVector<Operation *> yielding;
+  /// What loads stand in front of.
+  Operation *firstBehind = nullptr;
+  int64_t number = 0;
+};
+
+} // namespace
+
+/// Slot number `number` of the warp.
+Value Parking::createSlot(ImplicitLocOpBuilder &b) {
   Value warp = LLVM::LShrOp::create(b, kernel.thread,
                                     createI32(b, llvm::Log2_64(kWarpSize)));
   Value offset =
       LLVM::MulOp::create(b, warp, createI32(b, kParkedBytesPerWarp));
   Value start = LLVM::AddOp::create(b, kernel.sharedBase, createI32(b, place));
-  return toSharedPointer(b, LLVM::AddOp::create(b, start, offset));
-}
-
-/// The slot of number `number`, a constant away from the first.
-static Value createSlot(ImplicitLocOpBuilder &b, Value slots, int64_t number) {
+  Value slots = toSharedPointer(b, LLVM::AddOp::create(b, start, offset));
   return LLVM::GEPOp::create(
       b, slots.getType(), b.getI32Type(), slots,
       ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(number)});
 }
 
-static void parkAround(const KeyLoops &loops, const Kernel &kernel,
-                       int64_t place) {
-  llvm::SetVector<Operation *> yielding =
-      findYielding(*loops.first->getBlock());
-  rematerializeIndexVectors(loops);
+/// Volatile, or the assembler might keep the register instead.
+void Parking::store(Value value) {
   ImplicitLocOpBuilder before(loops.first->getLoc(), loops.first);
-  ImplicitLocOpBuilder behind(loops.last->getLoc(), loops.last->getBlock(),
-                              std::next(loops.last->getIterator()));
-  NVVM::SyncWarpOp::create(before, createI32(before, -1));
-  Value to = createWarpSlots(before, kernel, place);
-  Value from = createWarpSlots(behind, kernel, place);
-  Type i32 = before.getI32Type();
-  int64_t number = 0;
-  for (Value value : findNumbers(*loops.first->getBlock(), loops.first)) {
-    SmallVector<OpOperand *> uses = findUsesBehind(value, loops.last);
-    if (uses.empty())
-      continue;
-    if (number == kMaxParked)
-      return;
-    // Volatile, or the assembler might keep the register instead.
-    Value narrow = arith::IndexCastOp::create(before, i32, value);
-    LLVM::StoreOp::create(before, narrow, createSlot(before, to, number),
-                          kSlotBytes, /*isVolatile=*/true);
-    Value again =
-        LLVM::LoadOp::create(behind, i32, createSlot(behind, from, number),
-                             kSlotBytes, /*isVolatile=*/true);
-    if (llvm::any_of(uses, [&](OpOperand *use) {
-          return yielding.contains(use->getOwner());
-        }))
-      again = NVVM::ReduxOp::create(behind, i32, again, NVVM::ReduxKind::OR,
-                                    createI32(behind, -1));
-    Value wide =
-        arith::IndexCastOp::create(behind, behind.getIndexType(), again);
-    for (OpOperand *use : uses)
-      use->set(wide);
-    ++number;
+  Value narrow = arith::IndexCastOp::create(before, before.getI32Type(), value);
+  LLVM::StoreOp::create(before, narrow, createSlot(before), kSlotBytes,
+                        /*isVolatile=*/true);
+}
+
+Value Parking::load(ImplicitLocOpBuilder &b, bool isYielding) {
+  Value again = LLVM::LoadOp::create(b, b.getI32Type(), createSlot(b),
+                                     kSlotBytes, /*isVolatile=*/true);
+  if (isYielding)
+    again = NVVM::ReduxOp::create(b, b.getI32Type(), again, NVVM::ReduxKind::OR,
+                                  createI32(b, -1));
+  return arith::IndexCastOp::create(b, b.getIndexType(), again);
+}
+
+void Parking::parkValue(Value value) {
+  SmallVector<OpOperand *> inside = findUses(value, Place::Inside, loops);
+  llvm::erase_if(inside, [](OpOperand *use) { return !canLoad(use); });
+  SmallVector<OpOperand *> behind = findUses(value, Place::Behind, loops);
+  if ((inside.empty() && behind.empty()) || number == kMaxParked)
+    return;
+  store(value);
+  for (OpOperand *use : inside) {
+    ImplicitLocOpBuilder b(loops.first->getLoc(), use->getOwner());
+    use->set(load(b, /*isYielding=*/false));
   }
+  if (!behind.empty()) {
+    ImplicitLocOpBuilder b(loops.last->getLoc(), firstBehind);
+    Value again = load(b, llvm::any_of(behind, [&](OpOperand *use) {
+                         return yielding.contains(use->getOwner());
+                       }));
+    for (OpOperand *use : behind)
+      use->set(again);
+  }
+  ++number;
+}
+
+void Parking::park() {
+  rematerializeIndexVectors(loops);
+  firstBehind = loops.last->getNextNode();
+  SmallVector<Value> values =
+      findNumbers(*loops.first->getBlock(), loops.first);
+  ImplicitLocOpBuilder before(loops.first->getLoc(), loops.first);
+  NVVM::SyncWarpOp::create(before, createI32(before, -1));
+  for (Value value : values)
+    parkValue(value);
 }
 
 /// The number of `loop` in trip `trip`.
@@ -268,5 +326,5 @@ void mlir::attn_gpu::parkValues(gpu::GPUFuncOp function, Kernel &kernel) {
   int64_t place = kernel.sharedBytes;
   kernel.sharedBytes += kernel.numThreads / kWarpSize * kParkedBytesPerWarp;
   for (scf::ForOp loop : tileLoops)
-    parkAround(findKeyLoops(*countTrips(loop)), kernel, place);
+    Parking(findKeyLoops(*countTrips(loop)), kernel, place).park();
 }

@@ -13,7 +13,8 @@
 namespace mlir::attn_gpu {
 
 /// Numbers that a worker of one warp forms in front of its key loops and uses
-/// behind them wait in shared memory, where `kernel` gets a place for them.
+/// behind them, or seldom in them, wait in shared memory, where `kernel` gets a
+/// place for them.
 /// Kernels of warpgroups are left alone.
 void parkValues(gpu::GPUFuncOp function, Kernel &kernel);
 

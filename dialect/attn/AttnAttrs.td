@@ -118,8 +118,8 @@ def Attn_ScheduleAttr : Attn_Attr<"Schedule", "schedule"> {
     * `kept_descriptors` (6 with less than 200 registers, else all): of the
       descriptors of a tile of Q, how many are kept in registers over a key loop
       (`fa3`). The others are formed anew where they are used.
-    * `spill_indices` (true): indices that only the code behind the key loops
-      needs wait in shared memory (`fa2` without `overlap`).
+    * `spill_indices` (true): indices that the code behind the key loops needs,
+      or the copies and masks in them, wait in shared memory (`fa2`).
     * `unroll` (false): the assembler may unroll loops.
     * `reduce_strength` (false): LLVM may keep a variable per address instead of
       computing it from the loop's number.
