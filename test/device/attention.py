@@ -3,6 +3,8 @@
 """Attention in float64 with PyTorch, and how far a kernel may be from it. All
 tensors are (batch, head, row, column)."""
 
+import dataclasses
+
 import torch
 
 # Scores of so many elements are in memory at once.
@@ -10,13 +12,34 @@ BLOCK = 1 << 27
 ROUNDING = {torch.bfloat16: 2.0**-9, torch.float16: 2.0**-11}
 
 
-def visible(sq, sk, alignment, rows, device):
+@dataclasses.dataclass
+class Rule:
+    """What happens to a score: a window around the diagonal, and a cap."""
+
+    alignment: str | None = None
+    left: int | None = None  # None: unbounded
+    right: int | None = None
+    softcap: float | None = None
+
+
+def visible(sq, sk, rule, rows, device):
     """bool (len(rows), sk); None where every key is visible."""
-    if alignment is None:
+    if rule.left is None and rule.right is None:
         return None
-    offset = sk - sq if alignment == "bottom_right" else 0
-    keys = torch.arange(sk, device=device)
-    return keys[None, :] <= rows[:, None] + offset
+    offset = sk - sq if rule.alignment == "bottom_right" else 0
+    away = torch.arange(sk, device=device)[None, :] - (rows[:, None] + offset)
+    mask = torch.ones_like(away, dtype=torch.bool)
+    if rule.left is not None:
+        mask &= away >= -rule.left
+    if rule.right is not None:
+        mask &= away <= rule.right
+    return mask
+
+
+def capped(scores, rule):
+    if rule.softcap is None:
+        return scores
+    return rule.softcap * torch.tanh(scores / rule.softcap)
 
 
 def softmax(scores):
@@ -45,20 +68,20 @@ def weighted_sum(p, v, mask):
     return out
 
 
-def exact(q, k, v, alignment, scale, rows, sq):
+def exact(q, k, v, rule, scale, rows, sq):
     """(o, lse) of the queries q, which are the given rows out of sq."""
-    mask = visible(sq, k.shape[-2], alignment, rows, q.device)
-    scores = scale * (q.double() @ k.double().transpose(-1, -2))
+    mask = visible(sq, k.shape[-2], rule, rows, q.device)
+    scores = capped(scale * (q.double() @ k.double().transpose(-1, -2)), rule)
     if mask is not None:
         scores = scores.masked_fill(~mask, -torch.inf)
     p, lse = softmax(scores)
     return weighted_sum(p, v.double(), mask), lse
 
 
-def plain(q, k, v, alignment, scale, rows, sq):
+def plain(q, k, v, rule, scale, rows, sq):
     """The same by matrix product, softmax, matrix product in the input dtype."""
-    mask = visible(sq, k.shape[-2], alignment, rows, q.device)
-    scores = (q @ k.transpose(-1, -2)) * scale
+    mask = visible(sq, k.shape[-2], rule, rows, q.device)
+    scores = capped((q @ k.transpose(-1, -2)) * scale, rule)
     if mask is not None:
         scores = scores.masked_fill(~mask, -torch.inf)
     p = softmax(scores.float())[0].to(q.dtype)
@@ -86,10 +109,11 @@ def compare(config, q, k, v, o, lse, scale, rows=None):
         kv = torch.arange(heads.start, heads.stop, device=q.device) // group
         part = q[batch, heads][:, :, rows]
         keys, values = k[batch][:, kv], v[batch][:, kv]
-        arguments = (part, keys, values, config.alignment, scale, rows, sq)
+        arguments = (part, keys, values, config.rule, scale, rows, sq)
         want, want_lse = exact(*arguments)
         error = (plain(*arguments).double() - want).abs()
-        worst = error[torch.isfinite(error)].max().item() if error.numel() else 0
+        error = error[torch.isfinite(error)]
+        worst = error.max().item() if error.numel() else 0
         largest = values.masked_fill(~torch.isfinite(values), 0).abs()
         noise = 2.0**-20 * (largest.max().item() if largest.numel() else 0)
         bar = 2 * worst + ROUNDING[o.dtype] * want.abs() + noise
@@ -106,12 +130,12 @@ def compare(config, q, k, v, o, lse, scale, rows=None):
     return None
 
 
-def lse_error(want, q, k, v, alignment, scale, rows, sq):
+def lse_error(want, q, k, v, rule, scale, rows, sq):
     """The largest error, relative above 1, of the same LSE computed plainly in
     f32."""
     del v
-    mask = visible(sq, k.shape[-2], alignment, rows, q.device)
-    scores = scale * (q.float() @ k.float().transpose(-1, -2))
+    mask = visible(sq, k.shape[-2], rule, rows, q.device)
+    scores = capped(scale * (q.float() @ k.float().transpose(-1, -2)), rule)
     if mask is not None:
         scores = scores.masked_fill(~mask, -torch.inf)
     error = (softmax(scores)[1].double() - want).abs() / want.abs().clamp(min=1)

@@ -250,6 +250,45 @@ def scales(bench):
         bench.check(*bench.inputs(dims), dims, scale=scale)
 
 
+def widths_and_caps(bench):
+    """A window may be one key or wider than any length, a cap small or large."""
+    config = bench.config
+    if not config.scalars:
+        return
+    kept = config.left, config.right, config.softcap
+    values = [
+        (0, 0, 1.0),
+        (1, 0, 3.0),
+        (0, 63, 0.01),
+        (64, 64, 1000.0),
+        (500, 7, 1e6),
+        (2**31 - 1, 2**31 - 1, 5.0),
+    ]
+    try:
+        for config.left, config.right, config.softcap in values:
+            for sq, sk in ((1, 300), (200, 200), (150, 700), (700, 150)):
+                dims = bench.dims(1, sq, sk, 2)
+                try:
+                    bench.check(*bench.inputs(dims), dims)
+                except Fault as fault:
+                    raise Fault(f"{config.rule}, sq={sq}, sk={sk}: {fault}") from fault
+    finally:
+        config.left, config.right, config.softcap = kept
+
+
+def large_scores(bench):
+    """Products far above what 16 bits hold; the weights follow from their
+    differences. Equal keys share, and the largest takes all."""
+    dims = bench.dims(1, 40, 70, 2)
+    for size in (300.0, 6e4, 1.3e5 if bench.config.dtype == torch.bfloat16 else 6.5e4):
+        q, k, v = bench.inputs(dims)
+        q.fill_(size)
+        k.fill_(size)
+        bench.check(q, k, v, dims)
+        k[:, :, 1::2] *= 0.5
+        bench.check(q, k, v, dims)
+
+
 def same_bits(bench):
     dims = bench.dims(3, 700, 700, 3)
     inputs = bench.inputs(dims)
@@ -341,7 +380,7 @@ def far_batches(bench):
 
 SMALL = [tile_edges, random_lengths, zero_lengths, strided_views, broadcast_views]
 SMALL += [unseen_keys, empty_rows, nan_rows, restless_maxima, scales, same_bits]
-SMALL += [refusals]
+SMALL += [refusals, widths_and_caps, large_scores]
 BIG = [many_heads, heads_past_grid, heads_times_batches, many_short_problems]
 BIG += [million_keys, long_keys, long_queries, far_batches]
 

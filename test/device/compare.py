@@ -9,7 +9,9 @@ usage: compare.py [--json FILE] [--head-dims 64,128] [--lengths 2048,4096]
 FOLDER holds NAME.json beside NAME.cubin or NAME.ptx; several kernels for one
 cell of the grid are all timed. For each head dim and mask, everything runs in
 one process, in turns and in a new order each round, because clocks drift and
-depend on who ran before: compare ratios. Times are medians with a cold L2;
+depend on who ran before: compare ratios. With several folders, as of two
+compilers, names have the folder in front, and each kernel is also compared with
+the first. Times are medians with a cold L2;
 16384 tokens of hidden size 2048, random normal data; TFLOP/s count 4 B H S^2 D,
 half of it for causal. A kernel is compared with float64 first and not timed if
 it is wrong."""
@@ -33,6 +35,14 @@ TOKENS, HIDDEN = 16384, 2048
 LENGTHS = [512, 1024, 2048, 4096, 8192, 16384]
 SILENCE = 60  # seconds
 PEERS = ["cudnn", "fa2"]
+
+
+def by_folder(configs):
+    """The same kernels, with the folder in front of the name."""
+    for config in configs:
+        folder = os.path.basename(os.path.dirname(os.path.abspath(config.path)))
+        config.name = f"{folder}/{config.name}"
+    return configs
 
 
 def cold_median(function, milliseconds):
@@ -144,6 +154,8 @@ class Contest:
 
 def work(options):
     configs = [kernels.read(path) for path in options.worker.split(",")]
+    if options.by_folder:
+        by_folder(configs)
     contest = Contest(options, configs)
     contest.check()
     warm = torch.randn(8192, 8192, device=contest.device, dtype=torch.bfloat16)
@@ -164,6 +176,7 @@ def flops(config, length):
 def summarize(config, length, times):
     """One row a contender."""
     rows = []
+    first = next((name for name in times if name not in PEERS), None)
     for name, values in times.items():
         median = statistics.median(values)
         row = {
@@ -174,11 +187,12 @@ def summarize(config, length, times):
             "ms": median,
             "tflops": flops(config, length) / median / 1e9,
         }
-        for other in PEERS:
+        for other in [*PEERS, first]:
             if other in times:
                 # Round by round: both ran within a second of each other.
                 ratios = [a / b for a, b in zip(times[other], values)]
-                row[f"over_{other}"] = statistics.median(ratios)
+                key = "first" if other == first else other
+                row[f"over_{key}"] = statistics.median(ratios)
         rows.append(row)
     return rows
 
@@ -193,6 +207,7 @@ def run_group(configs, options):
         arguments += ["--lengths", ",".join(map(str, lengths))]
         arguments += ["--rounds", str(options.rounds), "--device", options.device]
         arguments += ["--milliseconds", str(options.milliseconds)]
+        arguments += ["--by-folder"] if options.by_folder else []
         worker = Worker(arguments, SILENCE)
         for event in worker:
             if "times" in event:
@@ -215,7 +230,7 @@ def run_group(configs, options):
 
 
 def show(rows, lengths):
-    """A line a contender: TFLOP/s (ratio to cuDNN, ratio to FA2)."""
+    """A line a contender: TFLOP/s (ratio to cuDNN, to FA2, to our first)."""
     cells = {(row["name"], row["length"]): row for row in rows}
     names = list(dict.fromkeys(row["name"] for row in rows))
     print(f"{'':24s}" + "".join(f"{length:>20d}" for length in lengths))
@@ -227,6 +242,8 @@ def show(rows, lengths):
                 line += f"{'-':>20s}"
                 continue
             ratios = [f"{row[f'over_{p}']:.2f}" for p in PEERS if f"over_{p}" in row]
+            if "/" in name:
+                ratios.append(f"{row['over_first']:.3f}")
             text = f"{row['tflops']:.0f}"
             if name not in PEERS:
                 text += f" ({' '.join(ratios)})"
@@ -250,13 +267,15 @@ def parse_arguments():
     parser.add_argument("--milliseconds", type=int, default=40, help="for one median")
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
+    parser.add_argument("--by-folder", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
 def comparable(config):
     """The peers run what the grid says: one head count, both head dims equal."""
     plain = config.group == 1 and config.head_dim == config.head_dim_vo
-    return plain and config.unsupported is None and not config.pinned
+    plain = plain and not config.scalars and not config.pinned
+    return plain and config.unsupported is None
 
 
 def is_artifact(path, folders):
@@ -279,6 +298,9 @@ def main():
         print(f"error: --json: expected no kernel, but got '{options.json}'")
         return 2
     found = kernels.find(options.folders, options.kernel)
+    options.by_folder = len(options.folders) > 1
+    if options.by_folder:
+        by_folder(found)
     rows = []
     for head_dim in options.head_dims:
         for mask in options.masks.split(","):

@@ -11,6 +11,8 @@ import sys
 
 import torch
 
+import attention
+
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tools", "bench"))
 
@@ -31,11 +33,30 @@ class Config:
     head_dim_vo: int
     layout: str
     alignment: str | None  # None: not causal
+    diagonal: str | None  # the corner of a window
     group: int
     lse: bool
     pinned: dict  # batch, seqlen_q, seqlen_k
     capability: tuple
+    scalars: list  # window_left, window_right, softcap, as the kernel takes them
     unsupported: str | None = None
+    left: int = 100
+    right: int = 30
+    softcap: float = 20.0
+
+    @property
+    def rule(self):
+        """What the scalars in use mean."""
+        if self.alignment is not None:
+            rule = attention.Rule(self.alignment, None, 0)
+        else:
+            rule = attention.Rule(self.diagonal)
+        for name in self.scalars:
+            setattr(rule, name.removeprefix("window_"), self.value(name))
+        return rule
+
+    def value(self, scalar):
+        return getattr(self, scalar.removeprefix("window_"))
 
     @property
     def scale(self):
@@ -43,6 +64,8 @@ class Config:
 
     @property
     def mask(self):
+        if self.scalars:
+            return "other"
         return "full" if self.alignment is None else "causal"
 
 
@@ -56,8 +79,10 @@ def read(path):
     mask = spec.get("mask", {})
     causal = mask.get("kind", "none") == "causal"
     unknown = set(manifest["tensors"]) - KNOWN_TENSORS
-    if mask.get("kind", "none") not in ("none", "causal"):
+    if mask.get("kind", "none") not in ("none", "causal", "window"):
         unknown.add(f"mask {mask['kind']}")
+    scalars = sorted(set(manifest["scalars"]) - {"softmax_scale"})
+    unknown |= set(scalars) - {"softcap", "window_left", "window_right"}
     if spec.get("dtype", "bf16") not in DTYPES:
         unknown.add(spec["dtype"])
     return Config(
@@ -68,10 +93,12 @@ def read(path):
         head_dim_vo=spec.get("head_dim_vo", spec["head_dim_qk"]),
         layout=spec.get("layout", "bshd"),
         alignment=mask.get("alignment", "bottom_right") if causal else None,
+        diagonal=mask.get("alignment", "bottom_right"),
         group=int(ratio.group(1) or 1) if ratio else 1,
         lse="lse" in manifest["tensors"],
         pinned={key: int(value) for key, value in pins},
         capability=tuple(manifest["compute_capability"]),
+        scalars=scalars,
         unsupported=", ".join(sorted(unknown)) or None,
     )
 
@@ -118,7 +145,9 @@ def prepare(config, kernel, q, k, v, o, lse, scale=None, grid_limit=0):
     }
     if config.lse:
         tensors["lse"] = lse
-    scalars = {} if scale is None else {"softmax_scale": scale}
+    scalars = {name: config.value(name) for name in config.scalars}
+    if scale is not None:
+        scalars["softmax_scale"] = scale
     stream = None
     if q.is_cuda:
         stream = torch.cuda.current_stream().cuda_stream
