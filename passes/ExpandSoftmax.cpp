@@ -34,9 +34,8 @@
 //
 // Rows decide for themselves, so that a sum carried from tile to tile has one
 // reference as long as r is the same; the warp only asks whether there is
-// anything to do. It asks about r, not about the product, which would need a
-// register over the branch where mma.sync kernels have none to spare; the
-// quotient is the same for all tiles.
+// anything to do. Where it has asked before whether a maximum grew, the answer
+// covers this too (`large`), and most iterations do nothing for it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -59,9 +58,6 @@ namespace mlir::attn {
 using namespace mlir;
 using namespace mlir::attn;
 
-/// 2^11 has bits down to 2^-13 in f32, half of which is e.
-static constexpr double kLimit = 2048;
-
 /// exp2((scores - reference) * factor), of a tile or of one value per row.
 static Value createWeights(OpBuilder &builder, Location loc, Value scores,
                            Value reference, Value factor) {
@@ -76,29 +72,19 @@ static Value createWeights(OpBuilder &builder, Location loc, Value scores,
 
 namespace {
 
-/// What the fused multiply-add takes.
+/// What the fused multiply-add is formed from.
 struct Operands {
-  Value scores, shift;
+  Value scores, reference;
 };
 
 } // namespace
 
-/// What remains of the scores, and what is to be added to their products with
-/// the factor.
-static Operands createOperands(OpBuilder &builder, Location loc, Value scores,
-                               Value reference, Value factor) {
+/// Leaves scores as they are and `reference` their reference, or takes large
+/// references off.
+static Operands takeLargeReferences(OpBuilder &builder, Location loc,
+                                    Value scores, Value reference,
+                                    Value isLarge, Value any) {
   auto type = cast<VectorType>(reference.getType());
-  Value limit = arith::DivFOp::create(
-      builder, loc,
-      arith::ConstantOp::create(builder, loc,
-                                builder.getFloatAttr(factor.getType(), kLimit)),
-      factor);
-  Value isLarge = arith::CmpFOp::create(
-      builder, loc, arith::CmpFPredicate::OGT,
-      math::AbsFOp::create(builder, loc, reference),
-      vector::BroadcastOp::create(builder, loc, type, limit));
-  Value any =
-      attn_gpu::WarpAnyOp::create(builder, loc, builder.getI1Type(), isLarge);
   auto branch =
       scf::IfOp::create(builder, loc, TypeRange{scores.getType(), type}, any,
                         /*withElseRegion=*/true);
@@ -113,20 +99,50 @@ static Operands createOperands(OpBuilder &builder, Location loc, Value scores,
       broadcastRowLike(nested, loc, subtrahend, scores.getType()));
   Value rest = arith::SelectOp::create(nested, loc, isLarge, zero, reference);
   scf::YieldOp::create(nested, loc, ValueRange{remaining, rest});
-  Value product = arith::MulFOp::create(
-      builder, loc, branch.getResult(1),
-      vector::BroadcastOp::create(builder, loc, type, factor));
-  return {branch.getResult(0), arith::NegFOp::create(builder, loc, product)};
+  return {branch.getResult(0), branch.getResult(1)};
 }
 
-static Value createFusedWeights(OpBuilder &builder, Location loc, Value scores,
-                                Value reference, Value factor) {
-  Type type = scores.getType();
-  Operands operands = createOperands(builder, loc, scores, reference, factor);
+/// The same, where the rows are tested.
+static Operands testReferences(OpBuilder &builder, Location loc, Value scores,
+                               Value reference, Value factor) {
+  Value isLarge = createIsLarge(builder, loc, reference, factor);
+  Value any =
+      attn_gpu::WarpAnyOp::create(builder, loc, builder.getI1Type(), isLarge);
+  return takeLargeReferences(builder, loc, scores, reference, isLarge, any);
+}
+
+static Operands createOperands(OpBuilder &builder, SoftmaxWeightsOp op,
+                               Value reference) {
+  Location loc = op.getLoc();
+  Value scores = op.getScores(), factor = op.getFactor();
+  if (!op.getLarge())
+    return testReferences(builder, loc, scores, reference, factor);
+  auto branch = scf::IfOp::create(
+      builder, loc, TypeRange{scores.getType(), reference.getType()},
+      op.getLarge(), /*withElseRegion=*/true);
+  OpBuilder nested = branch.getElseBodyBuilder();
+  scf::YieldOp::create(nested, loc, ValueRange{scores, reference});
+  nested = branch.getThenBodyBuilder();
+  Operands tested = testReferences(nested, loc, scores, reference, factor);
+  scf::YieldOp::create(nested, loc,
+                       ValueRange{tested.scores, tested.reference});
+  return {branch.getResult(0), branch.getResult(1)};
+}
+
+static Value createFusedWeights(OpBuilder &builder, SoftmaxWeightsOp op,
+                                Value reference) {
+  Location loc = op.getLoc();
+  Type type = op.getScores().getType();
+  Operands operands = createOperands(builder, op, reference);
+  Value product = arith::MulFOp::create(
+      builder, loc, operands.reference,
+      vector::BroadcastOp::create(builder, loc, reference.getType(),
+                                  op.getFactor()));
+  Value shift = arith::NegFOp::create(builder, loc, product);
   Value power = math::FmaOp::create(
       builder, loc, operands.scores,
-      vector::BroadcastOp::create(builder, loc, type, factor),
-      broadcastRowLike(builder, loc, operands.shift, type));
+      vector::BroadcastOp::create(builder, loc, type, op.getFactor()),
+      broadcastRowLike(builder, loc, shift, type));
   return math::Exp2Op::create(builder, loc, power);
 }
 
@@ -135,9 +151,10 @@ static void expand(SoftmaxWeightsOp op, bool fuse) {
   Location loc = op.getLoc();
   Value reference = createReference(builder, loc, op.getReference());
   bool isTile = cast<VectorType>(op.getType()).getRank() == 2;
-  auto create = fuse && isTile ? createFusedWeights : createWeights;
-  op.replaceAllUsesWith(
-      create(builder, loc, op.getScores(), reference, op.getFactor()));
+  op.replaceAllUsesWith(fuse && isTile
+                            ? createFusedWeights(builder, op, reference)
+                            : createWeights(builder, loc, op.getScores(),
+                                            reference, op.getFactor()));
   op.erase();
 }
 

@@ -104,6 +104,10 @@ Value KeyBlock::cloneOp(Operation *op) {
     return block(op);
   IRMapping operands;
   for (OpOperand &operand : op->getOpOperands()) {
+    // The answer was about other rows' references, and may be found anew.
+    if (auto weights = dyn_cast<SoftmaxWeightsOp>(op);
+        weights && operand.get() == weights.getLarge())
+      continue;
     Value copy = hasColumns(operand) ? compute(operand.get())
                                      : computeRows(operand.get());
     if (!copy)
@@ -111,6 +115,8 @@ Value KeyBlock::cloneOp(Operation *op) {
     operands.map(operand.get(), copy);
   }
   Operation *copy = builder.clone(*op, operands);
+  if (auto weights = dyn_cast<SoftmaxWeightsOp>(copy))
+    weights.getLargeMutable().clear();
   copy->getResult(0).setType(type);
   return copy->getResult(0);
 }

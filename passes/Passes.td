@@ -310,7 +310,8 @@ def AttnRescaleLazilyPass
     row maximum passed one by more than `t` in log2 units (weights then stay
     below `2^t`), and skips the multiplication of its accumulators: the
     `attn.rescale` of a loop that carries its references as the maximum goes
-    under a vote.
+    under a vote. The same vote tells the loop's `attn.softmax_weights` whether
+    a reference may be large.
 
     Declines with a remark where the sums do not go from the maximum before an
     iteration to the one after it.
@@ -319,7 +320,8 @@ def AttnRescaleLazilyPass
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::attn_gpu::AttnGPUDialect",
-    "::mlir::scf::SCFDialect"
+    "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"
   ];
 }
 

@@ -6,9 +6,11 @@
 //===----------------------------------------------------------------------===//
 //
 // m' = max(m, s)                    n = max(m, s)
-// rescale sums from m to m'   ->    any = warp_any((n - m) * c > t)
+// rescale sums from m to m'   ->    any = warp_any((n - m) * c > t or
+// weights relative to m'                           n is large)
 //                                   m' = any ? n : m
 //                                   if (any) rescale sums from m to m'
+//                                   weights relative to m', large if any
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,6 +21,7 @@
 #include "dialect/attn_gpu/AttnGPUDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -50,8 +53,19 @@ static std::optional<StringRef> match(TileLoopOp loop, RescaleOp &rescale) {
   return std::nullopt;
 }
 
+/// The weights relative to `maximum` that would ask whether it is large.
+static SoftmaxWeightsOp findWeights(TileLoopOp loop, Value maximum,
+                                    Value factor) {
+  for (auto weights : loop.getBody()->getOps<SoftmaxWeightsOp>())
+    if (weights.getReference() == maximum && weights.getFactor() == factor &&
+        !weights.getLarge())
+      return weights;
+  return {};
+}
+
 /// Decides for the warp and makes everybody use the maximum that it keeps.
-static Value createDecision(RescaleOp rescale, int64_t threshold) {
+static Value createDecision(TileLoopOp loop, RescaleOp rescale,
+                            int64_t threshold) {
   OpBuilder builder(rescale.getContext());
   Value fresh = rescale.getTo(), old = rescale.getFrom();
   builder.setInsertionPointAfterValue(fresh);
@@ -64,12 +78,24 @@ static Value createDecision(RescaleOp rescale, int64_t threshold) {
   Value tooMuch =
       arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, inBits,
                             createSplat(builder, loc, type, threshold));
+  SoftmaxWeightsOp weights = findWeights(loop, fresh, rescale.getFactor());
+  if (weights) {
+    // A row that has seen nothing is not large.
+    Value isLarge =
+        createIsLarge(builder, loc, createReference(builder, loc, fresh),
+                      rescale.getFactor());
+    tooMuch = arith::OrIOp::create(builder, loc, tooMuch, isLarge);
+  }
   Value any =
       attn_gpu::WarpAnyOp::create(builder, loc, builder.getI1Type(), tooMuch);
   auto kept = arith::SelectOp::create(builder, loc, any, fresh, old);
+  // All behind the decision, and what the loop carries.
   fresh.replaceUsesWithIf(kept, [&](OpOperand &use) {
-    return use.getOwner() != growth.getDefiningOp() && use.getOwner() != kept;
+    Operation *user = loop.getBody()->findAncestorOpInBlock(*use.getOwner());
+    return kept->isBeforeInBlock(user);
   });
+  if (weights)
+    weights.getLargeMutable().assign(any);
   return any;
 }
 
@@ -104,7 +130,7 @@ struct AttnRescaleLazily
         loop.emitRemark("not rescaled lazily: ") << *reason;
       else
         putUnder(rescale,
-                 createDecision(rescale, schedule.getRescaleThreshold()));
+                 createDecision(loop, rescale, schedule.getRescaleThreshold()));
     });
   }
 };

@@ -8,6 +8,7 @@
 #include "passes/RowVectors.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 #include <cmath>
@@ -48,4 +49,23 @@ Value attn::createReference(OpBuilder &builder, Location loc, Value maximum) {
                             createSplat(builder, loc, type, -INFINITY));
   return arith::SelectOp::create(builder, loc, isEmpty,
                                  createSplat(builder, loc, type, 0.0), maximum);
+}
+
+/// 2^11 has bits down to 2^-13 in f32, half of which is lost.
+static constexpr double kLimit = 2048 - 16;
+
+// Asked of the reference, not of its product, which would need a register where
+// mma.sync kernels have none to spare; the quotient is the same for all tiles.
+Value attn::createIsLarge(OpBuilder &builder, Location loc, Value reference,
+                          Value factor) {
+  auto type = cast<VectorType>(reference.getType());
+  Value limit = arith::DivFOp::create(
+      builder, loc,
+      arith::ConstantOp::create(builder, loc,
+                                builder.getFloatAttr(factor.getType(), kLimit)),
+      factor);
+  return arith::CmpFOp::create(
+      builder, loc, arith::CmpFPredicate::OGT,
+      math::AbsFOp::create(builder, loc, reference),
+      vector::BroadcastOp::create(builder, loc, type, limit));
 }

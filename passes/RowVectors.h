@@ -33,6 +33,12 @@ Value broadcastRowLike(OpBuilder &builder, Location loc, Value row, Type like);
 /// nothing has maximum -inf; 0 instead leaves its weights at exp2(-inf) = 0.
 Value createReference(OpBuilder &builder, Location loc, Value maximum);
 
+/// Which of the references are so large that the rounding of their products
+/// with `factor` would show in weights: those beyond 2^11, less what a
+/// reference may stay behind the maximum.
+Value createIsLarge(OpBuilder &builder, Location loc, Value reference,
+                    Value factor);
+
 } // namespace mlir::attn
 
 #endif // ATTN_PASSES_ROWVECTORS_H

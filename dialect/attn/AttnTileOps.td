@@ -308,9 +308,14 @@ def Attn_SoftmaxWeightsOp : Attn_Op<"softmax_weights", [Pure,
     the product and the softmax. The op says what the weights are relative to;
     how the exponent is formed is decided once, where it is expanded.
 
+    `large`, if given, must hold for the warp if a reference in it is so large
+    that the rounding of its product with the factor would show; without it, the
+    references are tested where the op is expanded.
+
     Constraints: (C1) `reference` has one entry per row of `scores`.
 
-    Created by `attn-tile`; lowered by `attn-expand-softmax`.
+    Created by `attn-tile`; `large` is added by `attn-rescale-lazily`; lowered by
+    `attn-expand-softmax`.
 
     ```mlir
     %p = attn.softmax_weights %s relative(%m) factor(%c)
@@ -320,13 +325,20 @@ def Attn_SoftmaxWeightsOp : Attn_Op<"softmax_weights", [Pure,
   let arguments = (ins
     VectorOfRankAndType<[1, 2], [F32, F64]>:$scores,
     VectorOfRankAndType<[1], [F32, F64]>:$reference,
-    AnyTypeOf<[F32, F64]>:$factor
+    AnyTypeOf<[F32, F64]>:$factor,
+    Optional<I1>:$large
   );
   let results = (outs VectorOfRankAndType<[1, 2], [F32, F64]>:$result);
   let assemblyFormat = [{
-    $scores `relative` `(` $reference `)` `factor` `(` $factor `)` attr-dict
-    `:` type($scores) `,` type($reference)
+    $scores `relative` `(` $reference `)` `factor` `(` $factor `)`
+    (`large` `(` $large^ `)`)? attr-dict `:` type($scores) `,` type($reference)
   }];
+  let builders = [OpBuilder<(ins "::mlir::Value":$scores,
+                                 "::mlir::Value":$reference,
+                                 "::mlir::Value":$factor), [{
+    build($_builder, $_state, scores.getType(), scores, reference, factor,
+          /*large=*/::mlir::Value());
+  }]>];
   let hasVerifier = 1;
 }
 

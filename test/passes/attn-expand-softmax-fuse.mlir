@@ -25,6 +25,24 @@ func.func @weights(%s: vector<16x8xf32>, %m: vector<16xf32>, %c: f32) -> vector<
   return %p : vector<16x8xf32>
 }
 
+// Where it is known that no reference is large, nothing is tested.
+// CHECK-LABEL: func.func @known
+// CHECK-SAME: %[[S:[^ ]*]]: vector<16x8xf32>, %[[M:[^ ]*]]: vector<16xf32>, %[[C:[^ ]*]]: f32, %[[LARGE:[^ ]*]]: i1
+// CHECK: %[[REFERENCE:.*]] = arith.select
+// CHECK-NOT: warp_any
+// CHECK: %[[OPERANDS:.*]]:2 = scf.if %[[LARGE]]
+// CHECK: attn_gpu.warp_any
+// CHECK: arith.subf %[[S]]
+// CHECK: } else {
+// CHECK: } else {
+// CHECK-NEXT: scf.yield %[[S]], %[[REFERENCE]]
+// CHECK: arith.mulf %[[OPERANDS]]#1,
+// CHECK: math.fma %[[OPERANDS]]#0,
+func.func @known(%s: vector<16x8xf32>, %m: vector<16xf32>, %c: f32, %large: i1) -> vector<16x8xf32> {
+  %p = attn.softmax_weights %s relative(%m) factor(%c) large(%large) : vector<16x8xf32>, vector<16xf32>
+  return %p : vector<16x8xf32>
+}
+
 // A row of scores has nothing to share the product with.
 // CHECK-LABEL: func.func @column
 // CHECK-NOT: math.fma

@@ -6,8 +6,8 @@
                            persistent = false, descending = false>
 
 gpu.module @kernels {
-  // The warp votes on the growth in log2 units, and all that follows uses the
-  // maximum that it keeps.
+  // The warp votes on the growth in log2 units, and on whether a maximum is large;
+  // all that follows uses the maximum that it keeps, and knows the answer.
   // CHECK-LABEL: gpu.func @vote
   // CHECK-SAME: %[[C:[^ ]*]]: f32
   // CHECK: carries(maximum %[[OLD:[^ ]*]] =
@@ -17,9 +17,13 @@ gpu.module @kernels {
   // CHECK: %[[BITS:[^ ]*]] = arith.mulf %[[GROWTH]], %[[FACTOR]]
   // CHECK: %[[LIMIT:[^ ]*]] = arith.constant dense<8.000000e+00>
   // CHECK: %[[MUCH:[^ ]*]] = arith.cmpf ogt, %[[BITS]], %[[LIMIT]]
-  // CHECK: attn_gpu.warp_any %[[MUCH]]
+  // CHECK: %[[REFERENCE:[^ ]*]] = arith.select %{{.*}}, %{{.*}}, %[[NEW]]
+  // CHECK: %[[SIZE:[^ ]*]] = math.absf %[[REFERENCE]]
+  // CHECK: %[[LARGE:[^ ]*]] = arith.cmpf ogt, %[[SIZE]]
+  // CHECK: %[[EITHER:[^ ]*]] = arith.ori %[[MUCH]], %[[LARGE]]
+  // CHECK: %[[ANY:[^ ]*]] = attn_gpu.warp_any %[[EITHER]]
   // CHECK: %[[KEPT:[^ ]*]] = arith.select
-  // CHECK: attn.softmax_weights %{{.*}} relative(%[[KEPT]])
+  // CHECK: attn.softmax_weights %{{.*}} relative(%[[KEPT]]) factor(%[[C]]) large(%[[ANY]])
   // CHECK: attn.yield %[[KEPT]],
   gpu.func @vote(%s: vector<16x8xf32>, %c: f32, %m0: vector<16xf32>, %acc0: vector<16x8xf32>, %n: index) kernel
       attributes {attn.schedule = #schedule} {
