@@ -562,6 +562,14 @@ static LogicalResult guardLoop(TileLoopOp loop, const RepairLimits &limits) {
   return Guard(found, limits).build();
 }
 
+/// Whether the kernel has copies already: then it has been guarded before, and
+/// is perhaps finished.
+static bool hasCopies(Operation *kernel) {
+  return kernel
+      ->walk([](attn_gpu::ChannelOp) { return WalkResult::interrupt(); })
+      .wasInterrupted();
+}
+
 static RepairLimits getLimits(Operation *kernel) {
   RepairLimits limits;
   if (auto warps =
@@ -579,6 +587,8 @@ namespace {
 struct AttnGuardHiddenValues
     : attn::impl::AttnGuardHiddenValuesPassBase<AttnGuardHiddenValues> {
   void runOnOperation() override {
+    if (hasCopies(getOperation()))
+      return;
     RepairLimits limits = getLimits(getOperation());
     SmallVector<TileLoopOp> loops;
     WalkResult masks = getOperation().walk([&](TileMaskOpInterface mask) {

@@ -13,7 +13,7 @@
 //                                        }
 //
 // All ops between two inner loops share one loop over the rows of the tile;
-// RowEmitter knows what each does for a row. What one such loop hands on to
+// RowEmitter knows what each does for a row. What one such loop passes to
 // another, and what a key loop carries, lies in memory that is allocated once a
 // tile: MxN for a tile, M for a vector with one value per row.
 //

@@ -1,4 +1,4 @@
-//===- OpLimits.cpp - What no schedule can mend ---------------------------===//
+//===- OpLimits.cpp - What no schedule makes possible ---------------------===//
 //
 // Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- OpLimits.h - What no schedule can mend ----------------- -*- C++ -*-===//
+//===- OpLimits.h - What no schedule makes possible ------------*- C++ -*-===//
 //
 // Part of attn-mlir, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

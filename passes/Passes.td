@@ -209,7 +209,8 @@ def AttnGuardHiddenValuesPass
     visible values only, and writes them once more. The weights come from the
     ops of the loop that computed them, cloned for a block of keys; which keys a
     row sees, from the loop's masks. Nothing is added where a loop has no mask
-    that hides keys which exist.
+    that hides keys which exist, nor to a kernel that has channels already, as a
+    finished one.
 
     Requires: masks in `attn.tile_loop`; row sums as `attn-defer-row-sums`
     leaves them or whole; reads that are not copies yet; weights of elementwise

@@ -46,7 +46,7 @@ void attn::buildKernelPipeline(OpPassManager &pm) {
   pm.addPass(createAttnMapToGPUPass());
   OpPassManager &kernel = pm.nest<gpu::GPUModuleOp>().nest<gpu::GPUFuncOp>();
   // These change what the key loops carry, so they come before the loops are
-  // cut in parts that hand it on.
+  // cut in parts that pass it along.
   kernel.addPass(createAttnDeferRowSumsPass());
   kernel.addPass(createAttnRescaleLazilyPass());
   // The guard reads tensors anew, so it must find the reads it repeats.

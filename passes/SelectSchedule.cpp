@@ -145,7 +145,7 @@ struct AttnSelectSchedule
     return diagnostic;
   }
 
-  /// What no schedule mends.
+  /// What no schedule makes possible.
   LogicalResult checkLimits(AttentionOp op) {
     StringRef name =
         op.getSchedule() ? op.getSchedule()->getTarget() : StringRef(target);

@@ -71,8 +71,8 @@ struct ScheduleDefaults {
 
 namespace mlir::attn {
 
-/// Discardable attribute of the outer `scf.forall` and, later, of the kernel:
-/// the schedule it was tiled with.
+/// Discardable attribute of a kernel: the schedule
+/// that it was tiled with.
 inline constexpr llvm::StringLiteral kScheduleAttr = "attn.schedule";
 
 } // namespace mlir::attn
