@@ -9,6 +9,7 @@
 #include "dialect/attn/AttnTuning.h"
 
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -46,4 +47,19 @@ void AttnDialect::initialize() {
 #include "dialect/attn/AttnOps.cpp.inc"
       >();
   addOperations<TunedOp>();
+}
+
+LogicalResult AttnDialect::verifyOperationAttribute(Operation *op,
+                                                    NamedAttribute attribute) {
+  if (attribute.getName() != kScheduleAttr)
+    return success();
+  // Passes leave what has no schedule alone: a wrong one must not pass for
+  // none.
+  if (!isa<ScheduleAttr>(attribute.getValue()))
+    return op->emitOpError()
+           << kScheduleAttr << ": expected an #attn.schedule, but got "
+           << attribute.getValue();
+  if (!isa<FunctionOpInterface>(op))
+    return op->emitOpError() << kScheduleAttr << ": expected a function";
+  return success();
 }

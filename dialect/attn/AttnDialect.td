@@ -22,6 +22,7 @@ def Attn_Dialect : Dialect {
     shared memory or instructions: that is `attn_gpu`.
   }];
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
 }
 
 #endif // ATTN_DIALECT_ATTN_ATTNDIALECT_TD

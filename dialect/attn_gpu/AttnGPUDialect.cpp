@@ -9,6 +9,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -136,5 +137,43 @@ LogicalResult TensorMapType::verify(EmitError emitError, ArrayRef<int64_t> box,
   if (box.back() != columns)
     return emitError() << "expected a box of one panel, " << columns
                        << " columns, but got " << box.back();
+  return success();
+}
+
+/// An error where an attribute of the dialect is not what its name promises.
+static LogicalResult expect(bool holds, Operation *op, NamedAttribute attribute,
+                            const char *expected) {
+  if (holds)
+    return success();
+  return op->emitOpError() << attribute.getName().getValue() << ": expected "
+                           << expected << ", but got " << attribute.getValue();
+}
+
+LogicalResult
+AttnGPUDialect::verifyOperationAttribute(Operation *op,
+                                         NamedAttribute attribute) {
+  StringRef name = attribute.getName();
+  auto number = dyn_cast<IntegerAttr>(attribute.getValue());
+  if (name != kWarpsPerWorkerAttr && name != kSharedBytesAttr)
+    return success();
+  if (!isa<FunctionOpInterface>(op))
+    return op->emitOpError() << name << ": expected a function";
+  if (name == kSharedBytesAttr)
+    return expect(number && !number.getValue().isNegative(), op, attribute,
+                  "a number of bytes");
+  return expect(number && number.getInt() > 0, op, attribute,
+                "a positive number of warps");
+}
+
+LogicalResult
+AttnGPUDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned,
+                                         NamedAttribute attribute) {
+  StringRef name = attribute.getName();
+  if (name == kFormulaAttr)
+    return expect(isa<StringAttr>(attribute.getValue()), op, attribute,
+                  "a formula");
+  if (name == kMapOfAttr)
+    return expect(isa<IntegerAttr>(attribute.getValue()), op, attribute,
+                  "the number of an argument");
   return success();
 }

@@ -38,6 +38,8 @@ def AttnGPU_Dialect : Dialect {
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
 }
 
 class AttnGPU_Attr<string name, string mnemonicText, list<Trait> traits = []>
