@@ -79,12 +79,14 @@ struct Operands {
 
 } // namespace
 
-/// Leaves scores as they are and `reference` their reference, or takes large
-/// references off.
+/// Asks the warp for large references, and takes those off the scores.
 static Operands takeLargeReferences(OpBuilder &builder, Location loc,
                                     Value scores, Value reference,
-                                    Value isLarge, Value any) {
+                                    Value factor) {
   auto type = cast<VectorType>(reference.getType());
+  Value isLarge = createIsLarge(builder, loc, reference, factor);
+  Value any =
+      attn_gpu::WarpAnyOp::create(builder, loc, builder.getI1Type(), isLarge);
   auto branch =
       scf::IfOp::create(builder, loc, TypeRange{scores.getType(), type}, any,
                         /*withElseRegion=*/true);
@@ -102,28 +104,20 @@ static Operands takeLargeReferences(OpBuilder &builder, Location loc,
   return {branch.getResult(0), branch.getResult(1)};
 }
 
-/// The same, where the rows are tested.
-static Operands testReferences(OpBuilder &builder, Location loc, Value scores,
-                               Value reference, Value factor) {
-  Value isLarge = createIsLarge(builder, loc, reference, factor);
-  Value any =
-      attn_gpu::WarpAnyOp::create(builder, loc, builder.getI1Type(), isLarge);
-  return takeLargeReferences(builder, loc, scores, reference, isLarge, any);
-}
-
+/// The same, but where it is known that no reference is large.
 static Operands createOperands(OpBuilder &builder, SoftmaxWeightsOp op,
                                Value reference) {
   Location loc = op.getLoc();
   Value scores = op.getScores(), factor = op.getFactor();
   if (!op.getLarge())
-    return testReferences(builder, loc, scores, reference, factor);
+    return takeLargeReferences(builder, loc, scores, reference, factor);
   auto branch = scf::IfOp::create(
       builder, loc, TypeRange{scores.getType(), reference.getType()},
       op.getLarge(), /*withElseRegion=*/true);
   OpBuilder nested = branch.getElseBodyBuilder();
   scf::YieldOp::create(nested, loc, ValueRange{scores, reference});
   nested = branch.getThenBodyBuilder();
-  Operands tested = testReferences(nested, loc, scores, reference, factor);
+  Operands tested = takeLargeReferences(nested, loc, scores, reference, factor);
   scf::YieldOp::create(nested, loc,
                        ValueRange{tested.scores, tested.reference});
   return {branch.getResult(0), branch.getResult(1)};

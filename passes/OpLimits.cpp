@@ -11,6 +11,7 @@
 
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/Support/ScopedPrinter.h"
 
 using namespace mlir;
 using namespace mlir::attn;
@@ -23,13 +24,6 @@ struct Tensor {
   Value value;
   AttentionOp::Tensor map;
 };
-
-template <typename T>
-std::string print(T printable) {
-  std::string text;
-  llvm::raw_string_ostream(text) << printable;
-  return text;
-}
 
 } // namespace
 
@@ -83,7 +77,7 @@ std::vector<std::string> mlir::attn::listInvalidValues(AttentionOp op) {
       !isScale(scale.getValueAsDouble()))
     reasons.push_back("softmax_scale: expected a finite number greater than 0, "
                       "but got " +
-                      print(scale));
+                      llvm::to_string(scale));
   return reasons;
 }
 
@@ -95,13 +89,14 @@ std::vector<std::string> mlir::attn::listUnservedTypes(AttentionOp op,
   auto isWide = [](Type type) { return type.isF32() || type.isF64(); };
   std::vector<std::string> reasons;
   if (!isHalf(input) && !(isHost && isWide(input)))
-    reasons.push_back("dtype: " + print(input) + " is not implemented yet");
+    reasons.push_back("dtype: " + llvm::to_string(input) +
+                      " is not implemented yet");
   // LLVM would round f64 to 16 bits by a call of the compiler's library.
   bool isServed = isHost ? isWide(output) || (isHalf(output) && !input.isF64())
                          : output == input;
   if (reasons.empty() && !isServed)
-    reasons.push_back("dtype_o: " + print(output) + " with dtype " +
-                      print(input) + " is not implemented yet");
+    reasons.push_back("dtype_o: " + llvm::to_string(output) + " with dtype " +
+                      llvm::to_string(input) + " is not implemented yet");
   return reasons;
 }
 
@@ -117,18 +112,19 @@ static std::string checkMemory(MemRefType type, std::optional<unsigned> column,
                                Columns columns) {
   if (type.getMemorySpace())
     return "expected memory of the default space, but got " +
-           print(type.getMemorySpace());
+           llvm::to_string(type.getMemorySpace());
   SmallVector<int64_t> strides;
   int64_t offset;
   if (failed(type.getStridesAndOffset(strides, offset)))
-    return "expected a layout of strides, but got " + print(type.getLayout());
+    return "expected a layout of strides, but got " +
+           llvm::to_string(type.getLayout());
   for (int64_t stride : strides)
     if (ShapedType::isStatic(stride) && stride < 0)
       return "expected strides of at least 0, but got " +
              std::to_string(stride);
   if (column &&
       !areColumnsFine(strides[*column], type.getDimSize(*column), columns))
-    return "expected columns without gaps, but got " + print(type);
+    return "expected columns without gaps, but got " + llvm::to_string(type);
   return {};
 }
 
@@ -151,7 +147,7 @@ std::vector<std::string> mlir::attn::listUnservedOperands(AttentionOp op,
     else if (auto type = dyn_cast<RankedTensorType>(tensor.value.getType());
              type && type.getEncoding())
       reason = "expected a tensor without encoding, but got " +
-               print(type.getEncoding());
+               llvm::to_string(type.getEncoding());
     if (!reason.empty())
       reasons.push_back(std::string(tensor.name) + ": " + reason);
   }

@@ -71,8 +71,8 @@ struct ScheduleDefaults {
 
 namespace mlir::attn {
 
-/// Discardable attribute of a kernel: the schedule
-/// that it was tiled with.
+/// Discardable attribute of a kernel: the schedule that it was tiled with.
+/// Passes leave a kernel without one alone.
 inline constexpr llvm::StringLiteral kScheduleAttr = "attn.schedule";
 
 } // namespace mlir::attn

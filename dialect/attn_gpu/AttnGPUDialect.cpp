@@ -161,7 +161,7 @@ AttnGPUDialect::verifyOperationAttribute(Operation *op,
   if (name == kSharedBytesAttr)
     return expect(number && !number.getValue().isNegative(), op, attribute,
                   "a number of bytes");
-  return expect(number && number.getInt() > 0, op, attribute,
+  return expect(number && number.getValue().isStrictlyPositive(), op, attribute,
                 "a positive number of warps");
 }
 

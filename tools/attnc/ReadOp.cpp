@@ -15,6 +15,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/Support/ScopedPrinter.h"
 
 using namespace mlir;
 using mlir::attn::AttentionOp;
@@ -58,13 +59,6 @@ private:
   Errors &errors;
   Errors &unsupported;
 };
-
-template <typename T>
-std::string print(T printable) {
-  std::string text;
-  llvm::raw_string_ostream(text) << printable;
-  return text;
-}
 
 } // namespace
 
@@ -126,8 +120,8 @@ std::optional<DType> OpReader::readType(Value value, const char *name) {
     return DType::F32;
   if (type.isF64())
     return DType::F64;
-  unsupported.push_back(std::string(name) + ": element type " + print(type) +
-                        " is not implemented yet");
+  unsupported.push_back(std::string(name) + ": element type " +
+                        llvm::to_string(type) + " is not implemented yet");
   return std::nullopt;
 }
 
@@ -231,7 +225,7 @@ void OpReader::readMask() {
                llvm::dyn_cast_if_present<mlir::attn::WindowAttr>(mask))
     align(MaskKind::Window, window.getAlignment());
   else if (mask)
-    result.mask = print(mask);
+    result.mask = llvm::to_string(mask);
 }
 
 /// Groups of operands and regions that no pass lowers yet.
@@ -287,7 +281,7 @@ void OpReader::readTarget() {
     spec.target = target.str();
   else if (given)
     errors.push_back(kTargetAttr.str() + ": expected a string, but got " +
-                     print(given));
+                     llvm::to_string(given));
   else if (auto schedule = op.getScheduleAttr())
     spec.target = schedule.getTarget().str();
   spec.deterministic = !function->hasAttr(kNondeterministicAttr);
@@ -301,7 +295,7 @@ void OpReader::readLaunchValues() {
   auto launch = dyn_cast<DictionaryAttr>(given);
   if (!launch) {
     errors.push_back(kLaunchAttr.str() + ": expected a dictionary, but got " +
-                     print(given));
+                     llvm::to_string(given));
     return;
   }
   bool hasKVHeads = result.pinnedKVHeads.has_value();
